@@ -1,0 +1,26 @@
+//! Databases: sessions, prepared statements, bulk load, DDL dialects and error classes.
+//!
+//! One file a database ([`postgres`], [`sqlite`]) above one file a wire ([`wire`]). What differs
+//! between databases is a method of its [`Dialect`]; nothing above this crate asks for a name.
+//! This crate knows nothing of TPC-C: it runs [`Statement`]s in [`Wave`]s and moves rows.
+
+pub mod bulk;
+mod dialect;
+mod error;
+pub mod postgres;
+pub mod schema;
+mod session;
+pub mod sqlite;
+mod statement;
+mod url;
+mod value;
+mod wave;
+mod wire;
+
+pub use dialect::{Access, Dialect, Isolation};
+pub use error::{Class, Error};
+pub use session::{Description, Session};
+pub use statement::Statement;
+pub use url::{DEFAULT_URL, Url, UrlError};
+pub use value::{Decimal, OwnedValue, Value};
+pub use wave::{Answer, Row, Wave};

@@ -1,0 +1,94 @@
+//! Tables, keys and indexes as data, from which a dialect writes its DDL.
+
+/// A column's type, by what it must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// A whole number of 16 bits.
+    SmallInt,
+    /// A whole number of 32 bits.
+    Int,
+    /// A whole number of 64 bits.
+    BigInt,
+    /// An exact decimal of `precision` digits, `scale` of them behind the point.
+    Decimal {
+        /// Digits in all.
+        precision: u8,
+        /// Digits behind the point.
+        scale: u8,
+    },
+    /// Text of exactly this many characters.
+    Char(u16),
+    /// Text of up to this many characters.
+    Varchar(u16),
+    /// A date and time of day.
+    Timestamp,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: ColumnType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+impl Column {
+    /// A column that is never NULL.
+    pub const fn new(name: &'static str, kind: ColumnType) -> Self {
+        Self { name, kind, nullable: false }
+    }
+
+    /// The same column, NULL allowed.
+    #[must_use]
+    pub const fn nullable(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+}
+
+/// A foreign key: `columns` of its table reference `parent_columns` of `parent`.
+#[derive(Debug)]
+pub struct ForeignKey {
+    /// The constraint's name.
+    pub name: &'static str,
+    /// The referencing columns.
+    pub columns: &'static [&'static str],
+    /// The referenced table.
+    pub parent: &'static str,
+    /// The referenced columns.
+    pub parent_columns: &'static [&'static str],
+}
+
+/// A secondary index.
+#[derive(Debug)]
+pub struct Index {
+    /// Its name.
+    pub name: &'static str,
+    /// Its key.
+    pub columns: &'static [&'static str],
+}
+
+/// A table with its keys and indexes.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns, in order.
+    pub columns: &'static [Column],
+    /// Its primary key; empty if it has none.
+    pub primary_key: &'static [&'static str],
+    /// Its foreign keys.
+    pub foreign_keys: &'static [ForeignKey],
+    /// Its secondary indexes.
+    pub indexes: &'static [Index],
+}
+
+impl Table {
+    /// The columns' names, joined by `, `.
+    pub fn column_list(&self) -> String {
+        let names: Vec<_> = self.columns.iter().map(|c| c.name).collect();
+        names.join(", ")
+    }
+}

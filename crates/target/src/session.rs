@@ -1,0 +1,191 @@
+//! A connection to a database.
+
+use std::collections::BTreeMap;
+
+use crate::bulk::Bulk;
+use crate::url::Place;
+use crate::wire::{pg, sqlite};
+use crate::{Access, Answer, Dialect, Error, Isolation, Statement, Url, Value, Wave};
+
+/// A connection, of whatever wire.
+#[derive(Debug)]
+pub struct Session {
+    wire: Wire,
+    dialect: &'static dyn Dialect,
+}
+
+impl std::fmt::Debug for dyn Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[derive(Debug)]
+enum Wire {
+    Postgres(pg::Session),
+    Sqlite(sqlite::Session),
+}
+
+/// What a database says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Description {
+    /// Its version, as it prints it.
+    pub version: String,
+    /// The settings that matter to a measurement, and those changed from their defaults.
+    pub settings: BTreeMap<String, String>,
+    /// Settings with which a result departs from the standard, in words.
+    pub deviations: Vec<String>,
+}
+
+impl Session {
+    /// Connects.
+    ///
+    /// # Errors
+    /// One line that names the target and the reason.
+    pub async fn connect(url: &Url) -> Result<Self, Error> {
+        let wire = match &url.place {
+            Place::Postgres(config) => pg::Session::connect(config).await.map(Wire::Postgres),
+            Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
+        };
+        let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;
+        Ok(Self { wire, dialect: url.dialect() })
+    }
+
+    /// The database's dialect.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    /// Prepares statements now, so that no transaction pays for it later.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn prepare(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.prepare_all(statements).await,
+            // Its statements are compiled in microseconds, at their first use.
+            Wire::Sqlite(_) => Ok(()),
+        }
+    }
+
+    /// Opens a transaction. It travels with the first wave, as drivers do it, and costs no round trip of its own.
+    pub fn begin(&mut self, isolation: Isolation, access: Access) {
+        let sql = self.dialect.begin(isolation, access);
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.begin(sql),
+            Wire::Sqlite(sqlite) => sqlite.begin(sql),
+        }
+    }
+
+    /// Sends a wave of `N` calls and waits for all its answers.
+    ///
+    /// # Errors
+    /// That of the first statement that failed; the transaction must then be rolled back.
+    pub async fn send<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
+        let answers = self.send_all(wave).await?;
+        let got = answers.len();
+        answers.try_into().map_err(|_| Error::permanent(format!("a wave of {got} calls where {N} were expected")))
+    }
+
+    /// Sends a wave of any number of calls.
+    ///
+    /// # Errors
+    /// As [`Session::send`].
+    pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.send(wave).await,
+            Wire::Sqlite(sqlite) => sqlite.send(wave).await,
+        }
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// [`crate::Class::Unknown`] if the connection broke before the answer came.
+    pub async fn commit(&mut self) -> Result<(), Error> {
+        let done = match &mut self.wire {
+            Wire::Postgres(pg) => pg.end("COMMIT").await,
+            Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
+        };
+        done.map_err(Error::during_commit)
+    }
+
+    /// Rolls back. Nothing is sent if nothing was begun at the server.
+    ///
+    /// # Errors
+    /// If the connection is gone; the server rolls back then by itself.
+    pub async fn rollback(&mut self) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.end("ROLLBACK").await,
+            Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
+        }
+    }
+
+    /// Runs SQL without parameters or rows: DDL and settings.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.execute(sql).await,
+            Wire::Sqlite(sqlite) => sqlite.execute(sql).await,
+        }
+    }
+
+    /// Runs one statement that is not worth keeping prepared, written in standard SQL with `$n`.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let sql = self.dialect.adapt(sql.to_owned());
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.query(&sql, values).await,
+            Wire::Sqlite(sqlite) => sqlite.query(sql, values).await,
+        }
+    }
+
+    /// Whether a table of this name can be seen.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
+        let sql = match &self.wire {
+            Wire::Postgres(_) => pg::TABLE_EXISTS,
+            Wire::Sqlite(_) => sqlite::TABLE_EXISTS,
+        };
+        Ok(!self.query(sql, &[name.into()]).await?.is_empty())
+    }
+
+    /// Starts to fill `table` inside the open transaction.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn bulk(&mut self, table: &crate::schema::Table) -> Result<Bulk<'_>, Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table).await?)),
+            Wire::Sqlite(sqlite) => Ok(Bulk::sqlite(sqlite.bulk(table))),
+        }
+    }
+
+    /// Prepares the session for loading: settings that make bulk work faster and change nothing that stays.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn tune_for_load(&mut self) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.tune_for_load().await,
+            Wire::Sqlite(sqlite) => sqlite.tune_for_load().await,
+        }
+    }
+
+    /// Asks the database about itself.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn describe(&mut self) -> Result<Description, Error> {
+        match &mut self.wire {
+            Wire::Postgres(pg) => pg.describe().await,
+            Wire::Sqlite(sqlite) => sqlite.describe().await,
+        }
+    }
+}

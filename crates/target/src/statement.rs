@@ -1,0 +1,100 @@
+//! Statements: declared once, in plain SQL, at the top of the file that uses them.
+
+/// A named SQL statement.
+///
+/// `$1`, `$2`, … are its parameters. A part in braces is written once a row of a multi-row
+/// statement, joined by `, ` or by what follows a `|` inside; `#1`, `#2`, … are that row's own
+/// parameters and come after the `$` ones. Written in standard SQL as far as there is one
+/// (`LOCALTIMESTAMP` for the server's clock); [`crate::Dialect::adapt`] does the rest.
+///
+/// ```text
+/// INSERT INTO order_line (ol_w_id, ol_number) VALUES {($1, #1)}
+/// DELETE FROM new_order WHERE {(no_w_id = $1 AND no_d_id = #1)| OR }
+/// ```
+#[derive(Debug)]
+pub struct Statement {
+    /// `transaction.role`, as reports show it.
+    pub name: &'static str,
+    /// The SQL text.
+    pub sql: &'static str,
+}
+
+impl Statement {
+    /// A statement by name.
+    pub const fn new(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql }
+    }
+
+    /// The text for `rows` repetitions of the part in braces, every parameter as `$n`.
+    pub fn expand(&self, rows: usize) -> String {
+        let Some((before, rest)) = self.sql.split_once('{') else {
+            return self.sql.to_owned();
+        };
+        let (group, after) = rest.split_once('}').unwrap_or((rest, ""));
+        let (body, separator) = group.rsplit_once('|').unwrap_or((group, ", "));
+        let fixed = highest(self.sql, '$');
+        let own = highest(body, '#');
+        let mut sql = before.to_owned();
+        for row in 0..rows {
+            if row > 0 {
+                sql.push_str(separator);
+            }
+            renumber(body, fixed + row * own, &mut sql);
+        }
+        sql.push_str(after);
+        sql
+    }
+}
+
+/// The highest number behind `mark`.
+fn highest(text: &str, mark: char) -> usize {
+    text.split(mark).skip(1).map(|tail| leading_number(tail).0).max().unwrap_or(0)
+}
+
+/// The number that `text` starts with (0 if none), and how many digits it has.
+fn leading_number(text: &str) -> (usize, usize) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    (text[..digits].parse().unwrap_or(0), digits)
+}
+
+/// Copies `body` to `out` with each `#n` as `$(offset + n)`.
+fn renumber(body: &str, offset: usize, out: &mut String) {
+    let mut parts = body.split('#');
+    out.push_str(parts.next().unwrap_or(""));
+    for part in parts {
+        let (number, digits) = leading_number(part);
+        out.push('$');
+        out.push_str(&(offset + number).to_string());
+        out.push_str(&part[digits..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Statement;
+
+    #[test]
+    fn a_statement_without_braces_is_taken_as_it_is() {
+        let s = Statement::new("s", "SELECT w_tax FROM warehouse WHERE w_id = $1");
+        assert_eq!(s.expand(1), s.sql);
+    }
+
+    #[test]
+    fn rows_are_numbered_after_the_fixed_parameters() {
+        let s = Statement::new("s", "INSERT INTO t VALUES {($1, #1, #2)} RETURNING $2");
+        assert_eq!(s.expand(1), "INSERT INTO t VALUES ($1, $3, $4) RETURNING $2");
+        assert_eq!(s.expand(2), "INSERT INTO t VALUES ($1, $3, $4), ($1, $5, $6) RETURNING $2");
+    }
+
+    #[test]
+    fn a_group_can_be_joined_by_another_word() {
+        let s = Statement::new("s", "DELETE FROM t WHERE {(a = $1 AND b = #1)| OR }");
+        assert_eq!(s.expand(2), "DELETE FROM t WHERE (a = $1 AND b = $2) OR (a = $1 AND b = $3)");
+    }
+
+    #[test]
+    fn the_concatenation_operator_before_the_group_is_not_a_separator() {
+        let s = Statement::new("s", "SELECT a || b FROM t WHERE c IN ({#1})");
+        assert_eq!(s.expand(2), "SELECT a || b FROM t WHERE c IN ($1, $2)");
+    }
+}

@@ -1,0 +1,121 @@
+//! Target URLs: which database, and where.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::{Dialect, postgres, sqlite};
+
+/// The target when neither `--url` nor `WEIGHBRIDGE_URL` names one.
+pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
+
+/// A parsed target URL. `Display` and `Debug` never show a password.
+#[derive(Clone)]
+pub struct Url {
+    pub(crate) place: Place,
+}
+
+/// Where the database is, in its wire's own terms.
+#[derive(Clone)]
+pub(crate) enum Place {
+    Postgres(Box<tokio_postgres::Config>),
+    Sqlite(PathBuf),
+}
+
+/// Why a URL can't be used. One line, without the password.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UrlError(String);
+
+impl Url {
+    /// Reads a URL and fills what it leaves out from the environment (`PGPASSWORD`, `PGUSER`, `~/.pgpass`).
+    ///
+    /// # Errors
+    /// An unknown scheme, or a part that its database can't read.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(UrlError(format!(
+                "no scheme in the URL `{}`: use for example sqlite:weighbridge.db or postgres://user@host/database",
+                without_secrets(text)
+            )));
+        };
+        let place = match scheme {
+            "sqlite" => Place::Sqlite(sqlite::parse(rest).map_err(UrlError)?),
+            "postgres" | "postgresql" => Place::Postgres(Box::new(postgres::parse(rest).map_err(UrlError)?)),
+            _ => {
+                return Err(UrlError(format!(
+                    "unknown scheme `{}` in the URL: known are sqlite and postgres",
+                    without_secrets(scheme)
+                )));
+            }
+        };
+        Ok(Self { place })
+    }
+
+    /// The database's dialect.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        match &self.place {
+            Place::Postgres(_) => &postgres::Postgres,
+            Place::Sqlite(_) => &sqlite::Sqlite,
+        }
+    }
+
+    /// The file of an embedded database.
+    pub fn file(&self) -> Option<&std::path::Path> {
+        match &self.place {
+            Place::Sqlite(path) => Some(path),
+            Place::Postgres(_) => None,
+        }
+    }
+}
+
+/// Enough of a malformed URL to recognise it: a password can only stand before the last `@`, or in a parameter.
+fn without_secrets(text: &str) -> &str {
+    let text = text.rsplit_once('@').map_or(text, |(_, tail)| tail);
+    text.split('?').next().unwrap_or(text)
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Postgres(config) => f.write_str(&postgres::display(config)),
+            Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+        }
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Url;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let url = Url::parse("postgres://tpcc:s3cret%40x@db.example:5433/bench?connect_timeout=3").unwrap();
+        assert_eq!(url.to_string(), "postgres://tpcc@db.example:5433/bench");
+        assert!(!format!("{url:?}").contains("s3cret"));
+        for bad in [
+            "postgres://u:s3cret@host:notaport/db",
+            "nosuch://u:s3cret@host/db",
+            "postgres://u:s3cret@h/db?nosuchoption=1",
+            "u:s3cret@host",
+            "postgres://u@h/db?password=s3cret&bad=1",
+        ] {
+            let message = Url::parse(bad).unwrap_err().to_string();
+            assert!(!message.contains("s3cret"), "{message}");
+            assert_eq!(message.lines().count(), 1);
+        }
+    }
+
+    #[test]
+    fn sqlite_urls_name_a_file() {
+        assert_eq!(Url::parse("sqlite:a/b.db").unwrap().to_string(), "sqlite:a/b.db");
+        assert_eq!(Url::parse("sqlite:///tmp/b.db").unwrap().to_string(), "sqlite:/tmp/b.db");
+        assert!(Url::parse("sqlite:").unwrap_err().to_string().contains("file"));
+        assert!(Url::parse("sqlite::memory:").unwrap_err().to_string().contains("memory"));
+    }
+}

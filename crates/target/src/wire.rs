@@ -1,0 +1,4 @@
+//! Wires: how bytes travel to a database. One file each, alike in layout.
+
+pub(crate) mod pg;
+pub(crate) mod sqlite;

@@ -1,0 +1,383 @@
+//! SQLite: one OS thread a connection, since its calls block; a wave is one message there and back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql};
+use tokio::sync::oneshot;
+
+use crate::bulk::{Loaded, RowSink};
+use crate::dialect::Dialect;
+use crate::schema::Table;
+use crate::session::Description;
+use crate::sqlite::Sqlite;
+use crate::value::timestamp_text;
+use crate::wave::{Call, Rows};
+use crate::{Answer, Class, Error, OwnedValue, Value, Wave};
+
+pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
+
+/// How long a writer waits for another's transaction before it is told to retry.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Values gathered before they cross to the connection's thread.
+const BULK_CHUNK_VALUES: usize = 20_000;
+
+/// Statements kept compiled; more than any workload declares.
+const STATEMENT_CACHE: usize = 256;
+
+type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// What the connection's thread is asked to do.
+enum Request {
+    Wave { begin: Option<String>, calls: Vec<Call>, values: Vec<OwnedValue>, reply: Reply<Vec<Answer>> },
+    Execute { begin: Option<String>, sql: String, reply: Reply<()> },
+    Query { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<Answer> },
+    Rows { begin: Option<String>, sql: Arc<str>, columns: usize, values: Vec<SqliteValue>, reply: Reply<()> },
+}
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    requests: mpsc::Sender<Request>,
+    pending_begin: Option<String>,
+    in_transaction: bool,
+}
+
+impl Session {
+    pub(crate) async fn connect(path: &Path) -> Result<Self, Error> {
+        let path = path.to_owned();
+        let (requests, inbox) = mpsc::channel();
+        let (opened, answer) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("sqlite".into())
+            .spawn(move || match open(&path) {
+                Ok(connection) => {
+                    let _ = opened.send(Ok(()));
+                    serve(connection, &inbox);
+                }
+                Err(e) => {
+                    let _ = opened.send(Err(e));
+                }
+            })
+            .map_err(|e| Error::permanent(format!("can't start a thread for the connection: {e}")))?;
+        answer.await.map_err(|_| gone())??;
+        Ok(Self { requests, pending_begin: None, in_transaction: false })
+    }
+
+    pub(crate) fn begin(&mut self, sql: String) {
+        self.pending_begin = Some(sql);
+    }
+
+    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        let begin = self.take_begin();
+        let values = wave.values.iter().map(Value::to_owned).collect();
+        let calls = wave.calls.clone();
+        self.ask(|reply| Request::Wave { begin, calls, values, reply }).await
+    }
+
+    pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
+        if self.pending_begin.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        self.execute(verb).await
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        let (begin, sql) = (self.take_begin(), sql.to_owned());
+        self.ask(|reply| Request::Execute { begin, sql, reply }).await
+    }
+
+    pub(crate) async fn query(&mut self, sql: String, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let begin = self.take_begin();
+        let values = values.iter().map(Value::to_owned).collect();
+        self.ask(|reply| Request::Query { begin, sql, values, reply }).await
+    }
+
+    fn take_begin(&mut self) -> Option<String> {
+        let begin = self.pending_begin.take();
+        self.in_transaction |= begin.is_some();
+        begin
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(request(reply)).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    pub(crate) fn bulk(&mut self, table: &Table) -> Bulk<'_> {
+        let columns = table.columns.len();
+        let places = vec!["?"; columns].join(", ");
+        let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, table.column_list());
+        Bulk {
+            session: self,
+            sql: sql.into(),
+            columns,
+            values: Vec::new(),
+            rows: 0,
+            bytes: 0,
+            timestamp: None,
+            under_way: None,
+        }
+    }
+
+    /// A larger cache for the trees that grow.
+    pub(crate) async fn tune_for_load(&mut self) -> Result<(), Error> {
+        self.execute("PRAGMA cache_size = -262144").await
+    }
+
+    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+        let mut settings = BTreeMap::new();
+        for name in ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "foreign_keys"] {
+            let answer = self.query(format!("PRAGMA {name}"), &[]).await?;
+            settings.insert(name.to_owned(), answer.only()?.value(0)?.to_string());
+        }
+        let mut deviations = Vec::new();
+        // 1 is NORMAL: a WAL commit is safe from a crash of the process, not from one of the machine.
+        if settings.get("synchronous").is_some_and(|value| value != "2" && value != "3") {
+            deviations.push(
+                "synchronous = NORMAL: the last commits can be lost in a crash of the machine (3.5.2)".to_owned(),
+            );
+        }
+        Ok(Description { version: format!("SQLite {}", rusqlite::version()), settings, deviations })
+    }
+}
+
+fn gone() -> Error {
+    Error::new(Class::Lost, None, "the connection's thread has ended")
+}
+
+fn open(path: &Path) -> Result<Connection, Error> {
+    let mut connection = Connection::open(path).map_err(error)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    let mut waited = Duration::ZERO;
+    // Short steps: the default handler sleeps up to 100 ms, far longer than a transaction takes.
+    let handler = move |calls: i32| {
+        if calls == 0 {
+            waited = Duration::ZERO;
+        }
+        let step = Duration::from_micros(200 << calls.clamp(0, 3));
+        std::thread::sleep(step);
+        waited += step;
+        waited < LOCK_WAIT
+    };
+    connection.busy_handler(Some(handler)).map_err(error)?;
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536")
+        .map_err(error)?;
+    Ok(connection)
+}
+
+/// The connection's thread: one request after the other, until the session is dropped.
+fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
+    let mut texts = HashMap::new();
+    while let Ok(request) = inbox.recv() {
+        match request {
+            Request::Wave { begin, calls, values, reply } => {
+                let done = begun(&connection, begin)
+                    .and_then(|()| calls.iter().map(|call| run_call(&connection, &mut texts, call, &values)).collect());
+                let _ = reply.send(done);
+            }
+            Request::Execute { begin, sql, reply } => {
+                let done = begun(&connection, begin).and_then(|()| connection.execute_batch(&sql).map_err(error));
+                let _ = reply.send(done);
+            }
+            Request::Query { begin, sql, values, reply } => {
+                let done = begun(&connection, begin).and_then(|()| run(&connection, &sql, &values, "query", true));
+                let _ = reply.send(done);
+            }
+            Request::Rows { begin, sql, columns, values, reply } => {
+                let done = begun(&connection, begin).and_then(|()| insert(&connection, &sql, columns, &values));
+                let _ = reply.send(done);
+            }
+        }
+    }
+}
+
+fn begun(connection: &Connection, begin: Option<String>) -> Result<(), Error> {
+    begin.map_or(Ok(()), |sql| connection.execute_batch(&sql).map_err(error))
+}
+
+/// SQL texts by the statement's address and its number of rows.
+type Texts = HashMap<(usize, usize), String>;
+
+fn run_call(connection: &Connection, texts: &mut Texts, call: &Call, values: &[OwnedValue]) -> Result<Answer, Error> {
+    let key = (std::ptr::from_ref(call.statement) as usize, call.rows);
+    let sql = texts.entry(key).or_insert_with(|| Sqlite.adapt(call.statement.expand(call.rows)));
+    run(connection, sql, &values[call.values.clone()], call.statement.name, false)
+        .map_err(|e| e.context(call.statement.name))
+}
+
+fn run(
+    connection: &Connection,
+    sql: &str,
+    values: &[OwnedValue],
+    name: &'static str,
+    named: bool,
+) -> Result<Answer, Error> {
+    let mut statement = connection.prepare_cached(sql).map_err(error)?;
+    let parameters = rusqlite::params_from_iter(values.iter().map(Bound));
+    if statement.column_count() == 0 {
+        let affected = statement.execute(parameters).map_err(error)? as u64;
+        return Ok(Answer { statement: name, rows: Rows::Owned { columns: Arc::new([]), rows: Vec::new() }, affected });
+    }
+    let count = statement.column_count();
+    let mut found = statement.query(parameters).map_err(error)?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().map_err(error)? {
+        let row: Result<Vec<_>, _> = (0..count).map(|c| row.get_ref(c).map(owned)).collect();
+        rows.push(row.map_err(error)?);
+    }
+    let affected = rows.len() as u64;
+    drop(found);
+    // Names are for people: a transaction's statements are read by position.
+    let columns: Arc<[String]> = match named {
+        true => statement.column_names().map(str::to_owned).collect(),
+        false => Arc::new([]),
+    };
+    Ok(Answer { statement: name, rows: Rows::Owned { columns, rows }, affected })
+}
+
+fn insert(connection: &Connection, sql: &str, columns: usize, values: &[SqliteValue]) -> Result<(), Error> {
+    let mut statement = connection.prepare_cached(sql).map_err(error)?;
+    for row in values.chunks_exact(columns) {
+        statement.execute(rusqlite::params_from_iter(row)).map_err(error)?;
+    }
+    Ok(())
+}
+
+/// A value as SQLite takes it: decimals as the integer of their digits.
+struct Bound<'a>(&'a OwnedValue);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            OwnedValue::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            OwnedValue::Int(v) => ToSqlOutput::Borrowed(ValueRef::Integer(*v)),
+            OwnedValue::Decimal(d) => ToSqlOutput::Borrowed(ValueRef::Integer(d.unscaled)),
+            OwnedValue::Float(v) => ToSqlOutput::Borrowed(ValueRef::Real(*v)),
+            OwnedValue::Text(v) => ToSqlOutput::Borrowed(ValueRef::Text(v.as_bytes())),
+            OwnedValue::Timestamp(us) => ToSqlOutput::Owned(SqliteValue::Text(timestamp_text(*us))),
+        })
+    }
+}
+
+fn owned(value: ValueRef<'_>) -> OwnedValue {
+    match value {
+        ValueRef::Null => OwnedValue::Null,
+        ValueRef::Integer(v) => OwnedValue::Int(v),
+        ValueRef::Real(v) => OwnedValue::Float(v),
+        ValueRef::Text(v) => OwnedValue::Text(String::from_utf8_lossy(v).into_owned()),
+        ValueRef::Blob(v) => OwnedValue::Text(format!("{} bytes", v.len())),
+    }
+}
+
+fn error(e: rusqlite::Error) -> Error {
+    let code = e.sqlite_error().map(|inner| inner.extended_code.to_string());
+    let class = match e.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Class::Retry,
+        _ => Class::Permanent,
+    };
+    let hint = match e.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => " (the disk is full)",
+        Some(ErrorCode::ReadOnly) => " (the file or its folder can't be written)",
+        Some(ErrorCode::NotADatabase) => " (the file is not an SQLite database)",
+        _ => "",
+    };
+    Error::new(class, code, format!("{e}{hint}").replace('\n', " "))
+}
+
+/// A table being filled by one prepared INSERT.
+#[derive(Debug)]
+pub(crate) struct Bulk<'s> {
+    session: &'s mut Session,
+    sql: Arc<str>,
+    columns: usize,
+    values: Vec<SqliteValue>,
+    rows: u64,
+    bytes: u64,
+    timestamp: Option<(i64, String)>,
+    under_way: Option<oneshot::Receiver<Result<(), Error>>>,
+}
+
+impl Bulk<'_> {
+    pub(crate) async fn flush_if_full(&mut self) -> Result<(), Error> {
+        if self.values.len() < BULK_CHUNK_VALUES { Ok(()) } else { self.flush().await }
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        let begin = self.session.take_begin();
+        let values = std::mem::replace(&mut self.values, Vec::with_capacity(BULK_CHUNK_VALUES + 64));
+        let (sql, columns) = (self.sql.clone(), self.columns);
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Rows { begin, sql, columns, values, reply };
+        self.session.requests.send(request).map_err(|_| gone())?;
+        // The next rows are made while these are stored.
+        self.settle(Some(answer)).await
+    }
+
+    /// Waits for the rows sent before, and leaves `next` under way.
+    async fn settle(&mut self, next: Option<oneshot::Receiver<Result<(), Error>>>) -> Result<(), Error> {
+        match std::mem::replace(&mut self.under_way, next) {
+            Some(answer) => answer.await.map_err(|_| gone())?,
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn finish(mut self) -> Result<Loaded, Error> {
+        self.flush().await?;
+        self.settle(None).await?;
+        Ok(Loaded { rows: self.rows, bytes: self.bytes })
+    }
+
+    fn push_int(&mut self, value: i64) {
+        self.bytes += 8;
+        self.values.push(SqliteValue::Integer(value));
+    }
+
+    fn push_text(&mut self, value: String) {
+        self.bytes += value.len() as u64;
+        self.values.push(SqliteValue::Text(value));
+    }
+}
+
+impl RowSink for Bulk<'_> {
+    fn start_row(&mut self) {
+        self.rows += 1;
+    }
+
+    fn small_int(&mut self, value: i32) {
+        self.push_int(value.into());
+    }
+
+    fn int(&mut self, value: i32) {
+        self.push_int(value.into());
+    }
+
+    fn decimal(&mut self, unscaled: i64, _scale: u8) {
+        self.push_int(unscaled);
+    }
+
+    fn text(&mut self, value: &str) {
+        self.push_text(value.to_owned());
+    }
+
+    fn timestamp(&mut self, us: i64) {
+        // All dates of a load are the same instant: format it once.
+        if self.timestamp.as_ref().is_none_or(|(last, _)| *last != us) {
+            self.timestamp = Some((us, timestamp_text(us)));
+        }
+        if let Some((_, text)) = &self.timestamp {
+            let text = text.clone();
+            self.push_text(text);
+        }
+    }
+
+    fn null(&mut self) {
+        self.values.push(SqliteValue::Null);
+    }
+}

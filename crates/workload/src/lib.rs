@@ -1,0 +1,6 @@
+//! Workloads against a session: schema, load, transactions and checks.
+//!
+//! [`tpcc`] is the TPC-C derived workload. Nothing here knows a driver's type, and nothing here
+//! asks which database it talks to: that is the session's business.
+
+pub mod tpcc;

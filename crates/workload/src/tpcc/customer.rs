@@ -1,0 +1,32 @@
+//! A customer by last name, as Payment and Order-Status find one (2.5.2.2, 2.6.2.2).
+
+use target::{Answer, Error, Row, Statement};
+
+/// All customers of a district with a last name, in the order that decides.
+pub(super) static BY_NAME: Statement = Statement::new(
+    "customer.by_name",
+    "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
+     WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id",
+);
+
+/// Of n customers sorted by first name the one at position ⌈n/2⌉, counted from 1.
+pub(super) fn middle(found: &Answer) -> Result<Row<'_>, Error> {
+    // The load gives every district all 1,000 names, so nobody found is a defect of the data.
+    found.get(middle_of(found.len())).ok_or_else(|| Error::integrity("no customer has the last name that was entered"))
+}
+
+/// Position ⌈n/2⌉ counted from 0.
+fn middle_of(n: usize) -> usize {
+    n.div_ceil(2).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle_of;
+
+    #[test]
+    fn the_middle_rounds_up_and_counts_from_one() {
+        let positions: Vec<_> = (1..=6).map(|n| middle_of(n) + 1).collect();
+        assert_eq!(positions, [1, 1, 2, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,194 @@
+//! The deferred part of Delivery (2.7.4).
+
+use ::tpcc::DISTRICTS_PER_WAREHOUSE;
+use ::tpcc::input::Delivery;
+use ::tpcc::money::Cents;
+use target::{Access, Class, Decimal, Error, Session, Statement, Value, Wave};
+
+use super::{Profile, Style};
+
+static OLDEST: Statement = Statement::new(
+    "delivery.oldest",
+    "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE",
+);
+static OLDEST_OF_ALL: Statement = Statement::new(
+    "delivery.oldest_of_all",
+    "WITH district_ids(d_id) AS (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 \
+     UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10) \
+     SELECT d_id, (SELECT MIN(no_o_id) FROM new_order WHERE no_w_id = $1 AND no_d_id = d_id) FROM district_ids",
+);
+static TAKE: Statement = Statement::new(
+    "delivery.take",
+    "DELETE FROM new_order WHERE {(no_w_id = $1 AND no_d_id = #1 AND no_o_id = #2)| OR }",
+);
+static ORDER_READ: Statement = Statement::new(
+    "delivery.order_read",
+    "SELECT o_d_id, o_c_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
+);
+static ORDER_WRITE: Statement = Statement::new(
+    "delivery.order_write",
+    "UPDATE orders SET o_carrier_id = $4 WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
+);
+static ORDERS: Statement = Statement::new(
+    "delivery.orders",
+    "UPDATE orders SET o_carrier_id = $2 WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR } \
+     RETURNING o_d_id, o_c_id",
+);
+static LINES_READ: Statement = Statement::new(
+    "delivery.lines_read",
+    "SELECT ol_d_id, ol_amount FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
+);
+static LINES_WRITE: Statement = Statement::new(
+    "delivery.lines_write",
+    "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
+);
+static LINES: Statement = Statement::new(
+    "delivery.lines",
+    "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
+     WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR } RETURNING ol_d_id, ol_amount",
+);
+static CUSTOMER: Statement = Statement::new(
+    "delivery.customer",
+    "UPDATE customer SET c_balance = c_balance + $4, c_delivery_cnt = c_delivery_cnt + 1 \
+     WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static CUSTOMERS: Statement = Statement::new(
+    "delivery.customers",
+    "WITH delivered(d_id, number, amount) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
+     CAST(#3 AS DECIMAL(12,2)))}) \
+     UPDATE customer SET c_balance = c_balance + amount, c_delivery_cnt = c_delivery_cnt + 1 \
+     FROM delivered WHERE c_w_id = $1 AND c_d_id = d_id AND c_id = number",
+);
+
+pub(super) const STATEMENTS: &[&Statement] = &[
+    &OLDEST,
+    &OLDEST_OF_ALL,
+    &TAKE,
+    &ORDER_READ,
+    &ORDER_WRITE,
+    &ORDERS,
+    &LINES_READ,
+    &LINES_WRITE,
+    &LINES,
+    &CUSTOMER,
+    &CUSTOMERS,
+];
+
+/// What a Delivery delivered, district by district: O_ID, or none where nothing waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// `O_ID` of district `index + 1`; `None` is a skipped district.
+    pub o_ids: [Option<i32>; DISTRICTS_PER_WAREHOUSE as usize],
+}
+
+impl Delivered {
+    /// Districts without an order to deliver (2.7.4.2).
+    pub fn skipped(&self) -> usize {
+        self.o_ids.iter().filter(|o_id| o_id.is_none()).count()
+    }
+}
+
+/// One database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry begins anew.
+pub(super) async fn run(session: &mut Session, profile: Profile, input: &Delivery) -> Result<Delivered, Error> {
+    session.begin(profile.isolation, Access::ReadWrite);
+    let delivered = match profile.style {
+        Style::Row => by_rows(session, input).await?,
+        Style::Batch => in_batch(session, input).await?,
+    };
+    session.commit().await?;
+    Ok(delivered)
+}
+
+/// District by district, a row a statement.
+async fn by_rows(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
+    let mut delivered = Delivered::default();
+    for (o_id, d_id) in delivered.o_ids.iter_mut().zip(1..) {
+        *o_id = deliver_district(session, input, d_id).await?;
+    }
+    Ok(delivered)
+}
+
+async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) -> Result<Option<i32>, Error> {
+    let (w, d) = (input.w_id.into(), d_id.into());
+    let mut wave = Wave::new();
+    wave.call(&OLDEST, &[w, d]);
+    let [oldest] = session.send(&wave).await?;
+    let Some(oldest) = oldest.get(0) else { return Ok(None) };
+    let o_id = oldest.int(0)?;
+    let key = [w, d, o_id.into()];
+
+    let mut wave = Wave::new();
+    wave.call_rows(&TAKE, &[w], [[d, o_id.into()]].into_iter());
+    wave.call(&ORDER_READ, &key);
+    wave.call(&ORDER_WRITE, &[w, d, o_id.into(), input.carrier_id.into()]);
+    wave.call(&LINES_READ, &key);
+    wave.call(&LINES_WRITE, &key);
+    let [taken, order, order_write, lines, lines_write] = session.send(&wave).await?;
+    expect_taken(taken.affected(), 1)?;
+    order_write.expect_affected(1)?;
+    lines_write.expect_affected(lines.len())?;
+    let amount: Cents = lines.rows().map(|row| row.cents(1)).sum::<Result<_, _>>()?;
+
+    let mut wave = Wave::new();
+    wave.call(&CUSTOMER, &[w, d, order.only()?.int(1)?.into(), Decimal::cents(amount).into()]);
+    let [customer] = session.send(&wave).await?;
+    customer.expect_affected(1)?;
+    Ok(Some(o_id))
+}
+
+/// All districts in five statements.
+async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
+    let w = input.w_id.into();
+    let mut wave = Wave::new();
+    wave.call(&OLDEST_OF_ALL, &[w]);
+    let [oldest] = session.send(&wave).await?;
+    let mut delivered = Delivered::default();
+    let mut orders: Vec<[Value<'_>; 2]> = Vec::with_capacity(delivered.o_ids.len());
+    for row in oldest.rows() {
+        if let Some(o_id) = row.opt_int(1)? {
+            let d_id = row.int(0)?;
+            delivered.o_ids[district_index(d_id)?] = Some(o_id);
+            orders.push([d_id.into(), o_id.into()]);
+        }
+    }
+    if orders.is_empty() {
+        return Ok(delivered);
+    }
+
+    let mut wave = Wave::new();
+    wave.call_rows(&TAKE, &[w], orders.iter().copied());
+    wave.call_rows(&ORDERS, &[w, input.carrier_id.into()], orders.iter().copied());
+    wave.call_rows(&LINES, &[w], orders.iter().copied());
+    let [taken, updated, lines] = session.send(&wave).await?;
+    expect_taken(taken.affected(), orders.len())?;
+    updated.expect_affected(orders.len())?;
+    let mut amounts = [0; DISTRICTS_PER_WAREHOUSE as usize];
+    for row in lines.rows() {
+        amounts[district_index(row.int(0)?)?] += row.cents(1)?;
+    }
+    let mut customers: Vec<[Value<'_>; 3]> = Vec::with_capacity(orders.len());
+    for row in updated.rows() {
+        let d_id = row.int(0)?;
+        let amount = Decimal::cents(amounts[district_index(d_id)?]);
+        customers.push([d_id.into(), row.int(1)?.into(), amount.into()]);
+    }
+
+    let mut wave = Wave::new();
+    wave.call_rows(&CUSTOMERS, &[w], customers.into_iter());
+    let [paid] = session.send(&wave).await?;
+    paid.expect_affected(orders.len())?;
+    Ok(delivered)
+}
+
+/// At levels that don't refuse it, another Delivery may have taken an order first: that is a conflict, not a skip.
+fn expect_taken(taken: u64, expected: usize) -> Result<(), Error> {
+    if taken == expected as u64 {
+        return Ok(());
+    }
+    Err(Error::new(Class::Retry, None, format!("{taken} of {expected} orders were still there to deliver")))
+}
+
+fn district_index(d_id: i32) -> Result<usize, Error> {
+    let index = usize::try_from(d_id - 1).ok().filter(|index| *index < DISTRICTS_PER_WAREHOUSE as usize);
+    index.ok_or_else(|| Error::integrity(format!("district {d_id}")))
+}

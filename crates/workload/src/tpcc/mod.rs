@@ -1,0 +1,111 @@
+//! TPC-C against a session: one file a transaction, each to be read beside its clause.
+
+pub mod catalog;
+mod customer;
+mod delivery;
+pub mod load;
+mod new_order;
+mod order_status;
+mod payment;
+mod rows;
+pub mod schema;
+mod stock_level;
+mod style;
+
+use ::tpcc::input::{Delivery, Input};
+use ::tpcc::text::Text;
+use target::{Class, Error, Isolation, Row, Session, Statement};
+
+pub use delivery::Delivered;
+pub use new_order::{NewOrderOutput, OrderedLine};
+pub use order_status::{OrderStatusOutput, StatusLine};
+pub use payment::PaymentOutput;
+pub use stock_level::StockLevelOutput;
+pub use style::Style;
+
+/// How the transactions of a run are sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// The statement style.
+    pub style: Style,
+    /// The isolation level of all transactions but Stock-Level, which needs less (3.4.1).
+    pub isolation: Isolation,
+}
+
+/// What a terminal is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// New-Order's screen, committed or rolled back.
+    NewOrder(Box<NewOrderOutput>),
+    /// Payment's screen.
+    Payment(Box<PaymentOutput>),
+    /// Order-Status' screen.
+    OrderStatus(Box<OrderStatusOutput>),
+    /// What a Delivery delivered.
+    Delivery(Delivered),
+    /// Stock-Level's screen.
+    StockLevel(StockLevelOutput),
+}
+
+/// The statements of all transactions, to be prepared when a connection is made.
+pub fn statements() -> Vec<&'static Statement> {
+    [
+        new_order::STATEMENTS,
+        payment::STATEMENTS,
+        order_status::STATEMENTS,
+        delivery::STATEMENTS,
+        stock_level::STATEMENTS,
+    ]
+    .concat()
+}
+
+/// Runs one transaction, once. After an error the session holds no open transaction.
+///
+/// # Errors
+/// [`Class::Retry`] asks for another attempt with the same input; [`Class::Integrity`] means that
+/// the database contradicts the profile (2.3.6).
+pub async fn execute(session: &mut Session, profile: Profile, input: &Input) -> Result<Output, Error> {
+    let done = match input {
+        Input::NewOrder(input) => new_order::run(session, profile, input).await.map(Box::new).map(Output::NewOrder),
+        Input::Payment(input) => payment::run(session, profile, input).await.map(Box::new).map(Output::Payment),
+        Input::OrderStatus(input) => {
+            order_status::run(session, profile, input).await.map(Box::new).map(Output::OrderStatus)
+        }
+        Input::Delivery(input) => return deliver(session, profile, input).await.map(Output::Delivery),
+        Input::StockLevel(input) => stock_level::run(session, input).await.map(Output::StockLevel),
+    };
+    clean_up(session, done).await
+}
+
+/// Runs the deferred part of a Delivery, once (2.7.2).
+///
+/// # Errors
+/// As [`execute`].
+pub async fn deliver(session: &mut Session, profile: Profile, input: &Delivery) -> Result<Delivered, Error> {
+    let done = delivery::run(session, profile, input).await;
+    clean_up(session, done).await
+}
+
+/// Rolls back what a failed attempt left open.
+async fn clean_up<T>(session: &mut Session, done: Result<T, Error>) -> Result<T, Error> {
+    let Err(error) = done else { return done };
+    if matches!(error.class(), Class::Lost | Class::Unknown) {
+        return Err(error);
+    }
+    match session.rollback().await {
+        Ok(()) => Err(error),
+        Err(lost) => Err(lost),
+    }
+}
+
+/// A text column of at most `N` characters.
+fn text<const N: usize>(row: Row<'_>, column: usize) -> Result<Text<N>, Error> {
+    let value = row.text(column)?;
+    Text::try_from(value).map_err(|e| Error::integrity(format!("`{value}`: {e}")))
+}
+
+/// Taxes and discounts: four digits behind the point.
+fn rate(row: Row<'_>, column: usize) -> Result<i32, Error> {
+    let digits = row.decimal(column, 4)?;
+    i32::try_from(digits).map_err(|_| Error::integrity(format!("a rate of {digits} ten-thousandths")))
+}

@@ -1,0 +1,391 @@
+//! New-Order (2.4).
+
+use ::tpcc::UNUSED_ITEM;
+use ::tpcc::input::{Line, NewOrder};
+use ::tpcc::money::{Cents, Rate, total_amount};
+use ::tpcc::text::Text;
+use target::{Access, Answer, Decimal, Error, Session, Statement, Value, Wave};
+
+use super::{Profile, Style, rate, text};
+
+static WAREHOUSE: Statement =
+    Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1");
+/// Warehouse and customer in one.
+static ENTRY: Statement = Statement::new(
+    "new_order.entry",
+    "SELECT w_tax, c_discount, c_last, c_credit, LOCALTIMESTAMP FROM warehouse, customer \
+     WHERE w_id = $1 AND c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static CUSTOMER: Statement = Statement::new(
+    "new_order.customer",
+    "SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static DISTRICT_READ: Statement = Statement::new(
+    "new_order.district_read",
+    "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE",
+);
+static DISTRICT_WRITE: Statement = Statement::new(
+    "new_order.district_write",
+    "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2",
+);
+static DISTRICT: Statement = Statement::new(
+    "new_order.district",
+    "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2 RETURNING d_tax, d_next_o_id - 1",
+);
+static ORDER: Statement = Statement::new(
+    "new_order.order",
+    "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) \
+     VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
+);
+static NEW_ORDER: Statement =
+    Statement::new("new_order.new_order", "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES ($1, $2, $3)");
+static ITEM: Statement =
+    Statement::new("new_order.item", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = $1");
+static ITEMS: Statement =
+    Statement::new("new_order.items", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({#1})");
+static STOCK_READ: Statement = Statement::new(
+    "new_order.stock_read",
+    "SELECT s_quantity, s_data, CASE $3 WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
+     WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 \
+     WHEN 9 THEN s_dist_09 ELSE s_dist_10 END FROM stock WHERE s_w_id = $1 AND s_i_id = $2 FOR UPDATE",
+);
+static STOCK_WRITE: Statement = Statement::new(
+    "new_order.stock_write",
+    "UPDATE stock SET s_quantity = $3, s_ytd = s_ytd + $4, s_order_cnt = s_order_cnt + 1, \
+     s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
+);
+/// Touches a row once however often it is listed, so an order's repeated items take a call each.
+static STOCK: Statement = Statement::new(
+    "new_order.stock",
+    "WITH line(w_id, i_id, quantity, remote) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
+     CAST(#3 AS INTEGER), CAST(#4 AS INTEGER))}) \
+     UPDATE stock SET s_quantity = CASE WHEN s_quantity - quantity >= 10 THEN s_quantity - quantity \
+     ELSE s_quantity - quantity + 91 END, \
+     s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + remote \
+     FROM line WHERE s_w_id = w_id AND s_i_id = i_id \
+     RETURNING s_w_id, s_i_id, s_quantity, s_data, CASE $1 WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
+     WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 \
+     WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END",
+);
+static ORDER_LINES: Statement = Statement::new(
+    "new_order.order_lines",
+    "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, \
+     ol_quantity, ol_amount, ol_dist_info) VALUES {($1, $2, $3, #1, #2, #3, NULL, #4, #5, #6)}",
+);
+
+/// What I_DATA and S_DATA of a brand item both contain.
+const ORIGINAL: &str = "ORIGINAL";
+
+pub(super) const STATEMENTS: &[&Statement] = &[
+    &WAREHOUSE,
+    &ENTRY,
+    &CUSTOMER,
+    &DISTRICT_READ,
+    &DISTRICT_WRITE,
+    &DISTRICT,
+    &ORDER,
+    &NEW_ORDER,
+    &ITEM,
+    &ITEMS,
+    &STOCK_READ,
+    &STOCK_WRITE,
+    &STOCK,
+    &ORDER_LINES,
+];
+
+/// What New-Order shows (2.4.3.3); rolled back, only the header up to `o_id` counts (2.4.3.4).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewOrderOutput {
+    /// Whether the unused item number rolled it back: `Item number is not valid`.
+    pub rolled_back: bool,
+    /// `O_ID`; of a rolled-back order the proof that the work was done.
+    pub o_id: i32,
+    /// `C_LAST`.
+    pub c_last: Text<16>,
+    /// `C_CREDIT`.
+    pub c_credit: Text<2>,
+    /// `C_DISCOUNT` in ten-thousandths.
+    pub c_discount: Rate,
+    /// `W_TAX` in ten-thousandths.
+    pub w_tax: Rate,
+    /// `D_TAX` in ten-thousandths.
+    pub d_tax: Rate,
+    /// `O_ENTRY_D` in microseconds since the Unix epoch.
+    pub o_entry_d_us: i64,
+    /// The order's total with discount and taxes, in cents.
+    pub total: Cents,
+    /// The valid lines in the order they were entered.
+    pub lines: Vec<OrderedLine>,
+}
+
+/// A line as shown (2.4.3.3), with the column that goes into ORDER-LINE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderedLine {
+    /// What was ordered.
+    pub line: Line,
+    /// `I_NAME`.
+    pub i_name: Text<24>,
+    /// `I_PRICE` in cents.
+    pub i_price: Cents,
+    /// `OL_AMOUNT` = quantity × price, in cents; no tax, no discount.
+    pub amount: Cents,
+    /// The new `S_QUANTITY` (2.2.2.5).
+    pub s_quantity: i32,
+    /// Brand-generic `B`: both `I_DATA` and `S_DATA` contain `ORIGINAL`.
+    pub brand: bool,
+    /// `S_DIST_xx` of the order's district.
+    pub dist_info: Text<24>,
+}
+
+/// What ITEM says of a line.
+struct Item {
+    price: Cents,
+    name: Text<24>,
+    original: bool,
+}
+
+/// What STOCK says of a line, after its update.
+struct Stock {
+    quantity: i32,
+    original: bool,
+    dist_info: Text<24>,
+}
+
+pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    session.begin(profile.isolation, Access::ReadWrite);
+    let mut order = match profile.style {
+        Style::Row => open_by_rows(session, input).await?,
+        Style::Batch => open_in_batch(session, input).await?,
+    };
+    order.lines = match profile.style {
+        Style::Row => lines_by_rows(session, input, order.o_id).await?,
+        Style::Batch => lines_in_batch(session, input, order.o_id).await?,
+    };
+    let sum = order.lines.iter().map(|line| line.amount).sum();
+    order.total = total_amount(sum, order.c_discount, order.w_tax, order.d_tax);
+
+    // Only the unused item, the last one, can be missing here; all the other work has been done (2.4.2.3).
+    order.rolled_back = order.lines.len() < input.lines.len();
+    if order.rolled_back {
+        session.rollback().await?;
+    } else {
+        session.commit().await?;
+    }
+    Ok(order)
+}
+
+/// Steps 1 to 4 of the profile, a row a statement.
+async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let (w, d) = (input.w_id.into(), input.d_id.into());
+    let mut wave = Wave::new();
+    wave.call(&WAREHOUSE, &[w]).call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
+    wave.call(&CUSTOMER, &[w, d, input.c_id.into()]);
+    let [warehouse, district, district_write, customer] = session.send(&wave).await?;
+    district_write.expect_affected(1)?;
+    let (warehouse, district, customer) = (warehouse.only()?, district.only()?, customer.only()?);
+    let order = NewOrderOutput {
+        rolled_back: false,
+        o_id: district.int(1)?,
+        c_last: text(customer, 1)?,
+        c_credit: text(customer, 2)?,
+        c_discount: rate(customer, 0)?,
+        w_tax: rate(warehouse, 0)?,
+        d_tax: rate(district, 0)?,
+        o_entry_d_us: warehouse.timestamp(1)?,
+        total: 0,
+        lines: Vec::new(),
+    };
+    let mut wave = Wave::new();
+    insert_order(&mut wave, input, &order);
+    let [inserted, queued] = session.send(&wave).await?;
+    inserted.expect_affected(1)?;
+    queued.expect_affected(1)?;
+    Ok(order)
+}
+
+/// Steps 1 to 4 of the profile in four statements.
+async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let (w, d) = (input.w_id.into(), input.d_id.into());
+    let mut wave = Wave::new();
+    wave.call(&ENTRY, &[w, d, input.c_id.into()]).call(&DISTRICT, &[w, d]);
+    let [entry, district] = session.send(&wave).await?;
+    let (entry, district) = (entry.only()?, district.only()?);
+    let order = NewOrderOutput {
+        rolled_back: false,
+        o_id: district.int(1)?,
+        c_last: text(entry, 2)?,
+        c_credit: text(entry, 3)?,
+        c_discount: rate(entry, 1)?,
+        w_tax: rate(entry, 0)?,
+        d_tax: rate(district, 0)?,
+        o_entry_d_us: entry.timestamp(4)?,
+        total: 0,
+        lines: Vec::new(),
+    };
+    let mut wave = Wave::new();
+    insert_order(&mut wave, input, &order);
+    let [inserted, queued] = session.send(&wave).await?;
+    inserted.expect_affected(1)?;
+    queued.expect_affected(1)?;
+    Ok(order)
+}
+
+fn insert_order(wave: &mut Wave<'_>, input: &NewOrder, order: &NewOrderOutput) {
+    let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
+    let ol_cnt = Value::Int(input.lines.len() as i64);
+    let all_local = i32::from(input.all_local()).into();
+    // The server's own clock (2.4.1.6), as it is shown.
+    let entry_d = Value::Timestamp(order.o_entry_d_us);
+    wave.call(&ORDER, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
+    wave.call(&NEW_ORDER, &[w, d, o]);
+}
+
+/// Step 5 of the profile, line by line. Ends early at the unused item.
+async fn lines_by_rows(session: &mut Session, input: &NewOrder, o_id: i32) -> Result<Vec<OrderedLine>, Error> {
+    let mut ordered = Vec::with_capacity(input.lines.len());
+    for line in input.lines.iter() {
+        let mut wave = Wave::new();
+        wave.call(&ITEM, &[line.i_id.into()]);
+        let [item] = session.send(&wave).await?;
+        let Some(item) = find_item(&item, line)? else { break };
+
+        let key = [line.supply_w_id.into(), line.i_id.into()];
+        let mut wave = Wave::new();
+        wave.call(&STOCK_READ, &[key[0], key[1], input.d_id.into()]);
+        let [stock] = session.send(&wave).await?;
+        let row = stock.only()?;
+        let quantity = quantity_after(row.int(0)?, line.quantity);
+        let stock = Stock { quantity, original: row.text(1)?.contains(ORIGINAL), dist_info: text(row, 2)? };
+
+        let remote = i32::from(line.supply_w_id != input.w_id);
+        let mut wave = Wave::new();
+        wave.call(&STOCK_WRITE, &[key[0], key[1], quantity.into(), line.quantity.into(), remote.into()]);
+        ordered.push(show(line, item, stock));
+        insert_lines(&mut wave, input, o_id, ordered.len(), &ordered[ordered.len() - 1..]);
+        let [written, inserted] = session.send(&wave).await?;
+        written.expect_affected(1)?;
+        inserted.expect_affected(1)?;
+    }
+    Ok(ordered)
+}
+
+/// Step 5 of the profile, all lines in a statement. The unused item is left out.
+async fn lines_in_batch(session: &mut Session, input: &NewOrder, o_id: i32) -> Result<Vec<OrderedLine>, Error> {
+    let mut wave = Wave::new();
+    wave.call_rows(&ITEMS, &[], input.lines.iter().map(|line| [line.i_id.into()]));
+    let [answer] = session.send(&wave).await?;
+    let mut found = Vec::with_capacity(input.lines.len());
+    for line in input.lines.iter() {
+        if let Some(item) = find_item(&answer, line)? {
+            found.push((line, item));
+        }
+    }
+
+    let lines: Vec<&Line> = found.iter().map(|(line, _)| *line).collect();
+    let stocks = update_stocks(session, input, &lines).await?;
+    let ordered: Vec<_> = found.into_iter().zip(stocks).map(|((line, item), stock)| show(line, item, stock)).collect();
+    let mut wave = Wave::new();
+    insert_lines(&mut wave, input, o_id, 1, &ordered);
+    let [inserted] = session.send(&wave).await?;
+    inserted.expect_affected(ordered.len())?;
+    Ok(ordered)
+}
+
+/// The item of a line; `None` for the unused one.
+fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
+    for row in answer.rows() {
+        if row.int(0)? == line.i_id {
+            let (price, name, original) = (row.cents(1)?, text(row, 2)?, row.text(3)?.contains(ORIGINAL));
+            return Ok(Some(Item { price, name, original }));
+        }
+    }
+    if line.i_id == UNUSED_ITEM {
+        return Ok(None);
+    }
+    Err(Error::integrity(format!("item {} is missing from the item table", line.i_id)))
+}
+
+/// Updates and reads the stock of all lines. The stocks come back in the order of the lines.
+async fn update_stocks(session: &mut Session, input: &NewOrder, lines: &[&Line]) -> Result<Vec<Stock>, Error> {
+    let mut stocks: Vec<Option<Stock>> = lines.iter().map(|_| None).collect();
+    let mut open: Vec<usize> = (0..lines.len()).collect();
+    // Always in the order of the key, so that two orders can't wait for each other.
+    open.sort_by_key(|&at| (lines[at].supply_w_id, lines[at].i_id, at));
+    while !open.is_empty() {
+        // An item that repeats waits for the next round: its second line must see what the first one left.
+        let same = |a: usize, b: usize| (lines[a].supply_w_id, lines[a].i_id) == (lines[b].supply_w_id, lines[b].i_id);
+        let mut round: Vec<usize> = Vec::with_capacity(open.len());
+        let mut later = Vec::new();
+        for at in open {
+            let repeats = round.last().is_some_and(|&last| same(last, at));
+            if repeats { later.push(at) } else { round.push(at) }
+        }
+        let mut wave = Wave::new();
+        let rows = round.iter().map(|&at| {
+            let line = lines[at];
+            let remote = i32::from(line.supply_w_id != input.w_id);
+            [line.supply_w_id.into(), line.i_id.into(), line.quantity.into(), remote.into()]
+        });
+        wave.call_rows(&STOCK, &[input.d_id.into()], rows);
+        let [answer] = session.send(&wave).await?;
+        answer.expect_affected(round.len())?;
+        for row in answer.rows() {
+            let key = (row.int(0)?, row.int(1)?);
+            let at = round.iter().find(|&&at| (lines[at].supply_w_id, lines[at].i_id) == key);
+            let at = *at.ok_or_else(|| Error::integrity(format!("stock {key:?} was updated unasked")))?;
+            let (quantity, original) = (row.int(2)?, row.text(3)?.contains(ORIGINAL));
+            stocks[at] = Some(Stock { quantity, original, dist_info: text(row, 4)? });
+        }
+        open = later;
+    }
+    stocks.into_iter().map(|stock| stock.ok_or_else(|| Error::integrity("a line's stock was not updated"))).collect()
+}
+
+/// S_QUANTITY after a line of `quantity` (2.4.2.2): it never leaves 10..=100.
+fn quantity_after(s_quantity: i32, quantity: i32) -> i32 {
+    if s_quantity - quantity >= 10 { s_quantity - quantity } else { s_quantity - quantity + 91 }
+}
+
+fn show(line: &Line, item: Item, stock: Stock) -> OrderedLine {
+    OrderedLine {
+        line: *line,
+        i_name: item.name,
+        i_price: item.price,
+        amount: Cents::from(line.quantity) * item.price,
+        s_quantity: stock.quantity,
+        brand: item.original && stock.original,
+        dist_info: stock.dist_info,
+    }
+}
+
+/// Adds the insert of `lines`, whose first has the number `first` in its order.
+fn insert_lines<'a>(wave: &mut Wave<'a>, input: &NewOrder, o_id: i32, first: usize, lines: &'a [OrderedLine]) {
+    let order = [input.w_id.into(), input.d_id.into(), o_id.into()];
+    let rows = lines.iter().enumerate().map(|(at, shown)| {
+        let (line, number) = (&shown.line, Value::Int((first + at) as i64));
+        let amount = Decimal::cents(shown.amount).into();
+        let dist_info = shown.dist_info.as_str().into();
+        [number, line.i_id.into(), line.supply_w_id.into(), line.quantity.into(), amount, dist_info]
+    });
+    wave.call_rows(&ORDER_LINES, &order, rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantity_after;
+
+    /// The vectors of the fact sheet: neither `S > q` (Appendix A) nor 91 without the quantity.
+    #[test]
+    fn stock_quantity_follows_the_clause() {
+        let vectors =
+            [(20, 10, 10), (19, 10, 100), (10, 1, 100), (10, 10, 91), (100, 10, 90), (14, 5, 100), (15, 5, 10)];
+        for (before, quantity, after) in vectors {
+            assert_eq!(quantity_after(before, quantity), after);
+        }
+        for before in 10..=100 {
+            for quantity in 1..=10 {
+                assert!((10..=100).contains(&quantity_after(before, quantity)));
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Order-Status (2.6).
+
+use ::tpcc::input::{CustomerBy, OrderStatus};
+use ::tpcc::money::Cents;
+use ::tpcc::text::Text;
+use target::{Access, Error, Session, Statement, Value, Wave};
+
+use super::{Profile, customer, text};
+
+static CUSTOMER: Statement = Statement::new(
+    "order_status.customer",
+    "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static LAST_ORDER: Statement = Statement::new(
+    "order_status.last_order",
+    "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_c_id = $3 \
+     ORDER BY o_id DESC LIMIT 1",
+);
+static LINES: Statement = Statement::new(
+    "order_status.lines",
+    "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
+     WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
+);
+
+pub(super) const STATEMENTS: &[&Statement] = &[&CUSTOMER, &LAST_ORDER, &LINES];
+
+/// What Order-Status shows (2.6.3.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderStatusOutput {
+    /// `C_ID`, found by name or entered.
+    pub c_id: i32,
+    /// `C_BALANCE` in cents.
+    pub c_balance: Cents,
+    /// `C_FIRST`.
+    pub c_first: Text<16>,
+    /// `C_MIDDLE`.
+    pub c_middle: Text<2>,
+    /// `C_LAST`.
+    pub c_last: Text<16>,
+    /// `O_ID` of the customer's latest order.
+    pub o_id: i32,
+    /// `O_ENTRY_D` in microseconds since the Unix epoch.
+    pub o_entry_d_us: i64,
+    /// `O_CARRIER_ID`; none before the delivery.
+    pub o_carrier_id: Option<i32>,
+    /// The order's lines.
+    pub lines: Vec<StatusLine>,
+}
+
+/// An order line as shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusLine {
+    /// `OL_I_ID`.
+    pub i_id: i32,
+    /// `OL_SUPPLY_W_ID`.
+    pub supply_w_id: i32,
+    /// `OL_QUANTITY`.
+    pub quantity: i32,
+    /// `OL_AMOUNT` in cents.
+    pub amount: Cents,
+    /// `OL_DELIVERY_D` in microseconds since the Unix epoch; none before the delivery.
+    pub delivery_d_us: Option<i64>,
+}
+
+pub(super) async fn run(
+    session: &mut Session,
+    profile: Profile,
+    input: &OrderStatus,
+) -> Result<OrderStatusOutput, Error> {
+    session.begin(profile.isolation, Access::ReadOnly);
+    let (w, d) = (input.w_id.into(), input.d_id.into());
+    let (customer, order) = match &input.customer {
+        CustomerBy::Number(c_id) => {
+            let key: [Value<'_>; 3] = [w, d, (*c_id).into()];
+            let mut wave = Wave::new();
+            wave.call(&CUSTOMER, &key).call(&LAST_ORDER, &key);
+            let [customer, order] = session.send(&wave).await?;
+            (customer, order)
+        }
+        CustomerBy::LastName(name) => {
+            let mut wave = Wave::new();
+            wave.call(&customer::BY_NAME, &[w, d, name.as_str().into()]);
+            let [found] = session.send(&wave).await?;
+            let mut wave = Wave::new();
+            wave.call(&LAST_ORDER, &[w, d, customer::middle(&found)?.int(0)?.into()]);
+            let [order] = session.send(&wave).await?;
+            (found, order)
+        }
+    };
+    let customer = customer::middle(&customer)?;
+    // Every customer has an order from the load on.
+    let order = order.only()?;
+    let o_id = order.int(0)?;
+
+    let mut wave = Wave::new();
+    wave.call(&LINES, &[w, d, o_id.into()]);
+    let [lines] = session.send(&wave).await?;
+    if lines.is_empty() {
+        return Err(Error::integrity(format!("order {o_id} of district {} has no lines", input.d_id)));
+    }
+    let lines: Result<Vec<_>, Error> = lines
+        .rows()
+        .map(|row| {
+            Ok(StatusLine {
+                i_id: row.int(0)?,
+                supply_w_id: row.int(1)?,
+                quantity: row.int(2)?,
+                amount: row.cents(3)?,
+                delivery_d_us: row.opt_timestamp(4)?,
+            })
+        })
+        .collect();
+    let lines = lines?;
+    session.commit().await?;
+
+    Ok(OrderStatusOutput {
+        c_id: customer.int(0)?,
+        c_balance: customer.cents(1)?,
+        c_first: text(customer, 2)?,
+        c_middle: text(customer, 3)?,
+        c_last: text(customer, 4)?,
+        o_id,
+        o_entry_d_us: order.timestamp(1)?,
+        o_carrier_id: order.opt_int(2)?,
+        lines,
+    })
+}

@@ -1,0 +1,287 @@
+//! Payment (2.5).
+
+use ::tpcc::input::{CustomerBy, Payment};
+use ::tpcc::money::{Cents, Rate};
+use ::tpcc::text::Text;
+use target::{Access, Decimal, Error, Row, Session, Statement, Value, Wave};
+
+use super::{Profile, Style, customer, rate, text};
+
+static WAREHOUSE_READ: Statement = Statement::new(
+    "payment.warehouse_read",
+    "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1",
+);
+static WAREHOUSE_WRITE: Statement =
+    Statement::new("payment.warehouse_write", "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1");
+static WAREHOUSE: Statement = Statement::new(
+    "payment.warehouse",
+    "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1 \
+     RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip, LOCALTIMESTAMP",
+);
+static DISTRICT_READ: Statement = Statement::new(
+    "payment.district_read",
+    "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district WHERE d_w_id = $1 AND d_id = $2",
+);
+static DISTRICT_WRITE: Statement =
+    Statement::new("payment.district_write", "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2");
+static DISTRICT: Statement = Statement::new(
+    "payment.district",
+    "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2 \
+     RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip",
+);
+static CUSTOMER_READ: Statement = Statement::new(
+    "payment.customer_read",
+    "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, \
+     c_credit_lim, c_discount, c_balance FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 FOR UPDATE",
+);
+static CUSTOMER_WRITE: Statement = Statement::new(
+    "payment.customer_write",
+    "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4, \
+     c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static CUSTOMER: Statement = Statement::new(
+    "payment.customer",
+    "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4, \
+     c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 \
+     RETURNING c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, \
+     c_credit_lim, c_discount, c_balance",
+);
+static DATA_READ: Statement =
+    Statement::new("payment.data_read", "SELECT c_data FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3");
+static DATA_WRITE: Statement = Statement::new(
+    "payment.data_write",
+    "UPDATE customer SET c_data = $4 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
+);
+static DATA: Statement = Statement::new(
+    "payment.data",
+    "UPDATE customer SET c_data = SUBSTR($4 || c_data, 1, 500) WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 \
+     RETURNING SUBSTR(c_data, 1, 200)",
+);
+static HISTORY: Statement = Statement::new(
+    "payment.history",
+    "INSERT INTO history (h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_date, h_amount, h_data) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+);
+
+pub(super) const STATEMENTS: &[&Statement] = &[
+    &WAREHOUSE_READ,
+    &WAREHOUSE_WRITE,
+    &WAREHOUSE,
+    &DISTRICT_READ,
+    &DISTRICT_WRITE,
+    &DISTRICT,
+    &customer::BY_NAME,
+    &CUSTOMER_READ,
+    &CUSTOMER_WRITE,
+    &CUSTOMER,
+    &DATA_READ,
+    &DATA_WRITE,
+    &DATA,
+    &HISTORY,
+];
+
+/// Characters of C_DATA kept (1.3.1), and shown (2.5.3.3).
+const DATA_LENGTH: usize = 500;
+const DATA_SHOWN: usize = 200;
+
+/// What Payment shows (2.5.3.3), beside its input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaymentOutput {
+    /// `C_ID`, found by name or entered.
+    pub c_id: i32,
+    /// The warehouse where it was paid.
+    pub warehouse: Place,
+    /// The district where it was paid.
+    pub district: Place,
+    /// `C_FIRST`.
+    pub c_first: Text<16>,
+    /// `C_MIDDLE`.
+    pub c_middle: Text<2>,
+    /// `C_LAST`.
+    pub c_last: Text<16>,
+    /// The customer's address.
+    pub address: Address,
+    /// `C_PHONE`.
+    pub c_phone: Text<16>,
+    /// `C_SINCE` in microseconds since the Unix epoch.
+    pub c_since_us: i64,
+    /// `C_CREDIT`.
+    pub c_credit: Text<2>,
+    /// `C_CREDIT_LIM` in cents.
+    pub c_credit_lim: Cents,
+    /// `C_DISCOUNT` in ten-thousandths.
+    pub c_discount: Rate,
+    /// The new `C_BALANCE` in cents (2.2.2.5).
+    pub c_balance: Cents,
+    /// `H_DATE` in microseconds since the Unix epoch.
+    pub h_date_us: i64,
+    /// The first 200 characters of `C_DATA`, of customers with bad credit only.
+    pub c_data: Option<String>,
+}
+
+/// A warehouse or a district as shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Its name.
+    pub name: Text<10>,
+    /// Its address.
+    pub address: Address,
+}
+
+/// An address as shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Address {
+    /// Street, first line.
+    pub street_1: Text<20>,
+    /// Street, second line.
+    pub street_2: Text<20>,
+    /// City.
+    pub city: Text<20>,
+    /// State.
+    pub state: Text<2>,
+    /// Zip code.
+    pub zip: Text<9>,
+}
+
+impl Address {
+    /// Reads the five columns from `first` on.
+    fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+        Ok(Self {
+            street_1: text(row, first)?,
+            street_2: text(row, first + 1)?,
+            city: text(row, first + 2)?,
+            state: text(row, first + 3)?,
+            zip: text(row, first + 4)?,
+        })
+    }
+}
+
+impl Place {
+    fn read(row: Row<'_>) -> Result<Self, Error> {
+        Ok(Self { name: text(row, 0)?, address: Address::read(row, 1)? })
+    }
+}
+
+pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment) -> Result<PaymentOutput, Error> {
+    session.begin(profile.isolation, Access::ReadWrite);
+    let (w, d) = (input.w_id.into(), input.d_id.into());
+    let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
+    let amount = Decimal::cents(input.amount).into();
+
+    // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
+    let mut wave = Wave::new();
+    match profile.style {
+        Style::Row => {
+            wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
+            wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
+        }
+        Style::Batch => {
+            wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
+        }
+    }
+    // By name the customer is looked up where the customer lives, which may be remote.
+    if let CustomerBy::LastName(name) = &input.customer {
+        wave.call(&customer::BY_NAME, &[c_w, c_d, name.as_str().into()]);
+    }
+    let mut answers = session.send_all(&wave).await?;
+    let c_id = match &input.customer {
+        CustomerBy::Number(c_id) => *c_id,
+        CustomerBy::LastName(_) => customer::middle(&last(&mut answers)?)?.int(0)?,
+    };
+    let (warehouse, district) = match answers.as_slice() {
+        [warehouse, district] => (warehouse.only()?, district.only()?),
+        [warehouse_write, warehouse, district_write, district] => {
+            warehouse_write.expect_affected(1)?;
+            district_write.expect_affected(1)?;
+            (warehouse.only()?, district.only()?)
+        }
+        _ => return Err(Error::permanent("the answers do not fit the calls")),
+    };
+    let h_date_us = warehouse.timestamp(6)?;
+    let (warehouse, district) = (Place::read(warehouse)?, Place::read(district)?);
+
+    let c_id_value = c_id.into();
+    let key = [c_w, c_d, c_id_value];
+    let mut wave = Wave::new();
+    match profile.style {
+        Style::Row => {
+            wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id_value, amount]).call(&CUSTOMER_READ, &key);
+        }
+        Style::Batch => {
+            wave.call(&CUSTOMER, &[c_w, c_d, c_id_value, amount]);
+        }
+    }
+    let mut answers = session.send_all(&wave).await?;
+    let customer = last(&mut answers)?;
+    if let Some(written) = answers.first() {
+        written.expect_affected(1)?;
+    }
+    let row = customer.only()?;
+    let c_credit: Text<2> = text(row, 10)?;
+
+    let bad_credit = c_credit.as_str() == "BC";
+    let c_data = if bad_credit { Some(prepend_data(session, profile.style, input, c_id).await?) } else { None };
+
+    // W_NAME, four blanks, D_NAME.
+    let h_data = format!("{}    {}", warehouse.name.as_str(), district.name.as_str());
+    let mut wave = Wave::new();
+    wave.call(&HISTORY, &[c_w, c_d, c_id_value, w, d, Value::Timestamp(h_date_us), amount, h_data.as_str().into()]);
+    let [inserted] = session.send(&wave).await?;
+    inserted.expect_affected(1)?;
+    session.commit().await?;
+
+    Ok(PaymentOutput {
+        c_id,
+        warehouse,
+        district,
+        c_first: text(row, 0)?,
+        c_middle: text(row, 1)?,
+        c_last: text(row, 2)?,
+        address: Address::read(row, 3)?,
+        c_phone: text(row, 8)?,
+        c_since_us: row.timestamp(9)?,
+        c_credit,
+        c_credit_lim: row.cents(11)?,
+        c_discount: rate(row, 12)?,
+        c_balance: row.cents(13)?,
+        h_date_us,
+        c_data,
+    })
+}
+
+fn last(answers: &mut Vec<target::Answer>) -> Result<target::Answer, Error> {
+    answers.pop().ok_or_else(|| Error::integrity("an answer is missing"))
+}
+
+/// Puts the payment in front of a bad-credit customer's C_DATA, cut at 500; returns what is shown of it.
+async fn prepend_data(session: &mut Session, style: Style, input: &Payment, c_id: i32) -> Result<String, Error> {
+    let key = [input.c_w_id.into(), input.c_d_id.into(), c_id.into()];
+    let payment = data_prefix(input, c_id);
+    let mut wave = Wave::new();
+    match style {
+        Style::Row => {
+            wave.call(&DATA_READ, &key);
+            let [old] = session.send(&wave).await?;
+            let mut data = payment;
+            data.push_str(old.only()?.text(0)?);
+            data.truncate(DATA_LENGTH);
+            let mut wave = Wave::new();
+            wave.call(&DATA_WRITE, &[key[0], key[1], key[2], data.as_str().into()]);
+            let [written] = session.send(&wave).await?;
+            written.expect_affected(1)?;
+            data.truncate(DATA_SHOWN);
+            Ok(data)
+        }
+        Style::Batch => {
+            wave.call(&DATA, &[key[0], key[1], key[2], payment.as_str().into()]);
+            let [shown] = session.send(&wave).await?;
+            Ok(shown.only()?.text(0)?.to_owned())
+        }
+    }
+}
+
+/// C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).
+fn data_prefix(input: &Payment, c_id: i32) -> String {
+    let Payment { w_id, d_id, c_w_id, c_d_id, amount, .. } = input;
+    format!("{c_id} {c_d_id} {c_w_id} {d_id} {w_id} {} ", Decimal::cents(*amount))
+}

@@ -1,0 +1,208 @@
+//! The initial rows, field by field in the order of their table's columns.
+
+use ::tpcc::population::Population;
+use ::tpcc::{CUSTOMERS_PER_DISTRICT, DISTRICTS_PER_WAREHOUSE, FIRST_UNDELIVERED_ORDER, ITEMS, ORDERS_PER_DISTRICT};
+use target::bulk::RowSink;
+use target::schema::Table;
+
+use super::schema;
+
+/// A hundredth of a warehouse's rows in a table: a tenth of a district (of ITEM, which belongs to
+/// no warehouse, a hundredth of the whole). Small enough to be gathered before it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) w_id: i32,
+    pub(super) d_id: i32,
+    pub(super) tenth: i32,
+}
+
+/// The pieces of a warehouse's rows in a table, in the order of the key.
+pub(super) fn pieces(w_id: i32) -> impl Iterator<Item = Piece> {
+    (1..=DISTRICTS_PER_WAREHOUSE).flat_map(move |d_id| (1..=10).map(move |tenth| Piece { w_id, d_id, tenth }))
+}
+
+/// Writes the rows of a piece. Returns how many.
+pub(super) fn write(population: &Population, table: &Table, piece: Piece, sink: &mut impl RowSink) -> u64 {
+    let Piece { w_id, d_id, tenth } = piece;
+    let of_district = |n: i32| n / 10 * (tenth - 1) + 1..=n / 10 * tenth;
+    let of_warehouse = |n: i32| {
+        let size = n / 100;
+        let before = (d_id - 1) * 10 + tenth - 1;
+        size * before + 1..=size * (before + 1)
+    };
+    let mut rows = 0;
+    let mut count = |()| rows += 1;
+    match table.name {
+        "warehouse" if (d_id, tenth) == (1, 1) => count(warehouse(population, w_id, sink)),
+        "district" if tenth == 1 => count(district(population, w_id, d_id, sink)),
+        "warehouse" | "district" => {}
+        "item" => of_warehouse(ITEMS).for_each(|i_id| count(item(population, i_id, sink))),
+        "stock" => of_warehouse(ITEMS).for_each(|i_id| count(stock(population, w_id, i_id, sink))),
+        "customer" => {
+            of_district(CUSTOMERS_PER_DISTRICT).for_each(|c_id| count(customer(population, w_id, d_id, c_id, sink)))
+        }
+        "history" => {
+            of_district(CUSTOMERS_PER_DISTRICT).for_each(|c_id| count(history(population, w_id, d_id, c_id, sink)))
+        }
+        "orders" => of_district(ORDERS_PER_DISTRICT).for_each(|o_id| count(order(population, w_id, d_id, o_id, sink))),
+        "new_order" => of_district(ORDERS_PER_DISTRICT)
+            .filter(|o_id| *o_id >= FIRST_UNDELIVERED_ORDER)
+            .for_each(|o_id| count(new_order(w_id, d_id, o_id, sink))),
+        "order_line" => {
+            for o_id in of_district(ORDERS_PER_DISTRICT) {
+                population.order_lines(w_id, d_id, o_id).for_each(|line| count(order_line(&line, sink)));
+            }
+        }
+        other => unreachable!("no rows are defined for the table {other}"),
+    }
+    rows
+}
+
+/// About how many rows a warehouse has in a table (ITEM: in all), for progress.
+pub(super) fn expected(table: &Table) -> u64 {
+    match table.name {
+        "warehouse" => 1,
+        "district" => 10,
+        "new_order" => 9_000,
+        "customer" | "history" | "orders" => 30_000,
+        "order_line" => 300_000,
+        _ => 100_000,
+    }
+}
+
+/// Whether the table belongs to no warehouse and is loaded once.
+pub(super) fn global(table: &Table) -> bool {
+    table.name == schema::ITEM.name
+}
+
+fn item(population: &Population, i_id: i32, sink: &mut impl RowSink) {
+    let row = population.item(i_id);
+    sink.start_row();
+    sink.int(row.i_id);
+    sink.int(row.i_im_id);
+    sink.text(&row.i_name);
+    sink.decimal(row.i_price, 2);
+    sink.text(&row.i_data);
+}
+
+fn warehouse(population: &Population, w_id: i32, sink: &mut impl RowSink) {
+    let row = population.warehouse(w_id);
+    sink.start_row();
+    sink.int(row.w_id);
+    sink.text(&row.w_name);
+    sink.text(&row.w_street_1);
+    sink.text(&row.w_street_2);
+    sink.text(&row.w_city);
+    sink.text(&row.w_state);
+    sink.text(&row.w_zip);
+    sink.decimal(row.w_tax.into(), 4);
+    sink.decimal(row.w_ytd, 2);
+}
+
+fn district(population: &Population, w_id: i32, d_id: i32, sink: &mut impl RowSink) {
+    let row = population.district(w_id, d_id);
+    sink.start_row();
+    sink.small_int(row.d_id);
+    sink.int(row.d_w_id);
+    sink.text(&row.d_name);
+    sink.text(&row.d_street_1);
+    sink.text(&row.d_street_2);
+    sink.text(&row.d_city);
+    sink.text(&row.d_state);
+    sink.text(&row.d_zip);
+    sink.decimal(row.d_tax.into(), 4);
+    sink.decimal(row.d_ytd, 2);
+    sink.int(row.d_next_o_id);
+}
+
+fn stock(population: &Population, w_id: i32, i_id: i32, sink: &mut impl RowSink) {
+    let row = population.stock(w_id, i_id);
+    sink.start_row();
+    sink.int(row.s_i_id);
+    sink.int(row.s_w_id);
+    sink.small_int(row.s_quantity);
+    row.s_dist.iter().for_each(|dist| sink.text(dist));
+    sink.int(row.s_ytd);
+    sink.int(row.s_order_cnt);
+    sink.int(row.s_remote_cnt);
+    sink.text(&row.s_data);
+}
+
+fn customer(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut impl RowSink) {
+    let row = population.customer(w_id, d_id, c_id);
+    sink.start_row();
+    sink.int(row.c_id);
+    sink.small_int(row.c_d_id);
+    sink.int(row.c_w_id);
+    sink.text(&row.c_first);
+    sink.text(&row.c_middle);
+    sink.text(&row.c_last);
+    sink.text(&row.c_street_1);
+    sink.text(&row.c_street_2);
+    sink.text(&row.c_city);
+    sink.text(&row.c_state);
+    sink.text(&row.c_zip);
+    sink.text(&row.c_phone);
+    sink.timestamp(row.c_since_us);
+    sink.text(&row.c_credit);
+    sink.decimal(row.c_credit_lim, 2);
+    sink.decimal(row.c_discount.into(), 4);
+    sink.decimal(row.c_balance, 2);
+    sink.decimal(row.c_ytd_payment, 2);
+    sink.int(row.c_payment_cnt);
+    sink.int(row.c_delivery_cnt);
+    sink.text(&row.c_data);
+}
+
+fn history(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut impl RowSink) {
+    let row = population.history(w_id, d_id, c_id);
+    sink.start_row();
+    sink.int(row.h_c_id);
+    sink.small_int(row.h_c_d_id);
+    sink.int(row.h_c_w_id);
+    sink.small_int(row.h_d_id);
+    sink.int(row.h_w_id);
+    sink.timestamp(row.h_date_us);
+    sink.decimal(row.h_amount, 2);
+    sink.text(&row.h_data);
+}
+
+fn order(population: &Population, w_id: i32, d_id: i32, o_id: i32, sink: &mut impl RowSink) {
+    let row = population.order(w_id, d_id, o_id);
+    sink.start_row();
+    sink.int(row.o_id);
+    sink.small_int(row.o_d_id);
+    sink.int(row.o_w_id);
+    sink.int(row.o_c_id);
+    sink.timestamp(row.o_entry_d_us);
+    match row.o_carrier_id {
+        Some(carrier_id) => sink.small_int(carrier_id),
+        None => sink.null(),
+    }
+    sink.small_int(row.o_ol_cnt);
+    sink.small_int(row.o_all_local);
+}
+
+fn new_order(w_id: i32, d_id: i32, o_id: i32, sink: &mut impl RowSink) {
+    sink.start_row();
+    sink.int(o_id);
+    sink.small_int(d_id);
+    sink.int(w_id);
+}
+
+fn order_line(row: &::tpcc::population::OrderLine, sink: &mut impl RowSink) {
+    sink.start_row();
+    sink.int(row.ol_o_id);
+    sink.small_int(row.ol_d_id);
+    sink.int(row.ol_w_id);
+    sink.small_int(row.ol_number);
+    sink.int(row.ol_i_id);
+    sink.int(row.ol_supply_w_id);
+    match row.ol_delivery_d_us {
+        Some(us) => sink.timestamp(us),
+        None => sink.null(),
+    }
+    sink.small_int(row.ol_quantity);
+    sink.decimal(row.ol_amount, 2);
+    sink.text(&row.ol_dist_info);
+}
