@@ -157,10 +157,10 @@ pub async fn load(url: &Url, mut plan: LoadPlan, progress: Arc<LoadProgress>) ->
 
     let done = done_steps(&mut session).await?;
     let slice = RowStep::of(plan.first_warehouse, plan.warehouses, plan.leads());
-    if plan.existing != Existing::Resume {
-        if let Some(begun) = slice.iter().find(|step| done.contains(&step.key())) {
-            return Err(LoadError::SliceBegun(begun.w_id));
-        }
+    if plan.existing != Existing::Resume
+        && let Some(begun) = slice.iter().find(|step| done.contains(&step.key()))
+    {
+        return Err(LoadError::SliceBegun(begun.w_id));
     }
     let (there, open): (Vec<RowStep>, Vec<RowStep>) = slice.iter().partition(|step| done.contains(&step.key()));
     let rows_of = |steps: &[RowStep]| steps.iter().map(|step| rows::expected(step.table)).sum();

@@ -3,6 +3,8 @@
 pub mod catalog;
 mod customer;
 mod delivery;
+pub mod generate;
+pub mod ledger;
 pub mod load;
 mod new_order;
 mod order_status;

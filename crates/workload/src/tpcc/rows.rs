@@ -31,26 +31,56 @@ pub(super) fn write(population: &Population, table: &Table, piece: Piece, sink: 
         size * before + 1..=size * (before + 1)
     };
     let mut rows = 0;
-    let mut count = |()| rows += 1;
     match table.name {
-        "warehouse" if (d_id, tenth) == (1, 1) => count(warehouse(population, w_id, sink)),
-        "district" if tenth == 1 => count(district(population, w_id, d_id, sink)),
+        "warehouse" if (d_id, tenth) == (1, 1) => {
+            warehouse(population, w_id, sink);
+            rows += 1;
+        }
+        "district" if tenth == 1 => {
+            district(population, w_id, d_id, sink);
+            rows += 1;
+        }
         "warehouse" | "district" => {}
-        "item" => of_warehouse(ITEMS).for_each(|i_id| count(item(population, i_id, sink))),
-        "stock" => of_warehouse(ITEMS).for_each(|i_id| count(stock(population, w_id, i_id, sink))),
+        "item" => {
+            for i_id in of_warehouse(ITEMS) {
+                item(population, i_id, sink);
+                rows += 1;
+            }
+        }
+        "stock" => {
+            for i_id in of_warehouse(ITEMS) {
+                stock(population, w_id, i_id, sink);
+                rows += 1;
+            }
+        }
         "customer" => {
-            of_district(CUSTOMERS_PER_DISTRICT).for_each(|c_id| count(customer(population, w_id, d_id, c_id, sink)))
+            for c_id in of_district(CUSTOMERS_PER_DISTRICT) {
+                customer(population, w_id, d_id, c_id, sink);
+                rows += 1;
+            }
         }
         "history" => {
-            of_district(CUSTOMERS_PER_DISTRICT).for_each(|c_id| count(history(population, w_id, d_id, c_id, sink)))
+            for c_id in of_district(CUSTOMERS_PER_DISTRICT) {
+                history(population, w_id, d_id, c_id, sink);
+                rows += 1;
+            }
         }
-        "orders" => of_district(ORDERS_PER_DISTRICT).for_each(|o_id| count(order(population, w_id, d_id, o_id, sink))),
-        "new_order" => of_district(ORDERS_PER_DISTRICT)
-            .filter(|o_id| *o_id >= FIRST_UNDELIVERED_ORDER)
-            .for_each(|o_id| count(new_order(w_id, d_id, o_id, sink))),
-        "order_line" => {
+        "orders" => {
             for o_id in of_district(ORDERS_PER_DISTRICT) {
-                population.order_lines(w_id, d_id, o_id).for_each(|line| count(order_line(&line, sink)));
+                order(population, w_id, d_id, o_id, sink);
+                rows += 1;
+            }
+        }
+        "new_order" => {
+            for o_id in of_district(ORDERS_PER_DISTRICT).filter(|o_id| *o_id >= FIRST_UNDELIVERED_ORDER) {
+                new_order(w_id, d_id, o_id, sink);
+                rows += 1;
+            }
+        }
+        "order_line" => {
+            for line in of_district(ORDERS_PER_DISTRICT).flat_map(|o_id| population.order_lines(w_id, d_id, o_id)) {
+                order_line(&line, sink);
+                rows += 1;
             }
         }
         other => unreachable!("no rows are defined for the table {other}"),
