@@ -1,1 +1,17 @@
-//! Placeholder until the first commit.
+//! Driving a run: terminals, pacing, phases, connections, retries and recording.
+//!
+//! The main path: [`run`] connects, starts one [`shard`] a thread, each with its own terminals,
+//! connections and recorder (nothing is shared on a transaction's way), and a [`collector`] that
+//! merges what the shards hand over once a second.
+
+mod collector;
+mod delivery;
+mod phase;
+mod pool;
+mod retry;
+mod run;
+mod shard;
+mod tare;
+mod terminal;
+
+pub use run::{Options, Pacing, RunError, Stop, run};

@@ -1,1 +1,30 @@
-//! Placeholder until the first commit.
+//! The run record: everything that a run measured, how it is kept, and what it proves.
+//!
+//! Samples go into a [`recorder::Recorder`] on each driver thread, are merged once a second, and are
+//! appended to a [`folder::RunFolder`]. A [`summary::Summary`] and a [`verdict::Verdict`] are derived
+//! from the folder alone, again and again: the rules, their limits and their clauses are data of the
+//! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
+
+mod base64;
+pub mod error;
+pub mod folder;
+pub mod histogram;
+pub mod latency_log;
+pub mod plan;
+pub mod recorder;
+pub mod run;
+pub mod statistics;
+pub mod summary;
+pub mod timeline;
+pub mod verdict;
+
+pub use error::RecordError;
+pub use folder::{OpenedRun, RunFolder};
+pub use histogram::{Histogram, Stats};
+pub use latency_log::{Histograms, LatencyLog};
+pub use plan::Plan;
+pub use recorder::{Clock, Failure, Outcome, Phase, Recorder, Sample};
+pub use run::RunRecord;
+pub use summary::Summary;
+pub use timeline::{Timeline, TimelineRow};
+pub use verdict::{Verdict, judge};

@@ -1,1 +1,16 @@
-//! Placeholder until the first commit.
+//! What people and programs look at: the result of a run as text and as JSON.
+//!
+//! Everything here is derived from a record; nothing is measured, judged or read from a file.
+
+mod check;
+mod columns;
+mod json;
+mod table;
+
+pub use check::{check_json, check_table};
+pub use json::json;
+pub use table::table;
+
+/// What every result says of itself, whatever its verdict.
+pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\
+the standard's requirements, and is not comparable with published TPC-C results.";

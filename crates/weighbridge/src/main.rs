@@ -1,13 +1,48 @@
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use workload::tpcc::{catalog::Catalog, load::*};
-#[tokio::main]
-async fn main() {
-    let a: Vec<String> = std::env::args().collect();
-    let url = target::Url::parse(&a[1]).unwrap();
-    let w: i32 = a[2].parse().unwrap();
-    let t = std::time::Instant::now();
-    let p = Arc::new(LoadProgress::default());
-    let r = load(&url, LoadPlan { first_warehouse: 1, warehouses: w, catalog: Catalog::new(1, w, 1_790_000_000_000_000, false), jobs: a[3].parse().unwrap(), existing: Existing::Replace }, p.clone()).await;
-    println!("{:?} {:?} {}", t.elapsed(), r, p.rows.load(Ordering::Relaxed));
+//! weighbridge: what did the database carry, and can the reading be believed?
+
+mod cli;
+mod commands;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::commands::{Failure, Status};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log_to_stderr();
+    let ended = match cli.command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Load(args) => commands::load::run(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+    };
+    match ended {
+        Ok(Status::Done) => ExitCode::SUCCESS,
+        Ok(Status::NotBelieved) => ExitCode::from(3),
+        // Whoever reads us has read enough.
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Usage(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// Warnings to standard error; `WEIGHBRIDGE_LOG=debug` for more.
+fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("WEIGHBRIDGE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).without_time().init();
 }

@@ -10,6 +10,7 @@ mod new_order;
 mod order_status;
 mod payment;
 mod rows;
+pub mod rules;
 pub mod schema;
 mod stock_level;
 mod style;

@@ -1,0 +1,94 @@
+//! A shard's connections, apart from its terminals: first come, first served.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use target::{Error, Session, Statement, Url};
+use tokio::sync::oneshot;
+
+/// How long to wait between attempts to replace a lost connection: from the first to the longest.
+const RECONNECT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// Connections of one shard. Whoever finds none idle waits in line.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    url: Url,
+    statements: Vec<&'static Statement>,
+    idle: RefCell<Vec<Session>>,
+    waiting: RefCell<VecDeque<oneshot::Sender<Session>>>,
+    lost: Cell<u64>,
+}
+
+impl Pool {
+    /// Connects `size` sessions and prepares their statements.
+    pub(crate) async fn connect(url: &Url, size: u32, statements: Vec<&'static Statement>) -> Result<Rc<Self>, Error> {
+        let mut idle = Vec::with_capacity(size as usize);
+        for _ in 0..size {
+            idle.push(open(url, &statements).await?);
+        }
+        let (idle, waiting) = (RefCell::new(idle), RefCell::default());
+        Ok(Rc::new(Self { url: url.clone(), statements, idle, waiting, lost: Cell::new(0) }))
+    }
+
+    /// A session, at once or after all who came before.
+    pub(crate) async fn take(&self) -> Session {
+        loop {
+            if let Some(session) = self.idle.borrow_mut().pop() {
+                return session;
+            }
+            let (hand, mine) = oneshot::channel();
+            self.waiting.borrow_mut().push_back(hand);
+            if let Ok(session) = mine.await {
+                return session;
+            }
+        }
+    }
+
+    /// Hands a session to the first in line, or lays it aside.
+    pub(crate) fn give_back(&self, mut session: Session) {
+        loop {
+            let Some(first) = self.waiting.borrow_mut().pop_front() else { break };
+            match first.send(session) {
+                Ok(()) => return,
+                // That one has stopped waiting.
+                Err(back) => session = back,
+            }
+        }
+        self.idle.borrow_mut().push(session);
+    }
+
+    /// Replaces a lost session, for as long as it takes.
+    pub(crate) fn replace(self: &Rc<Self>) {
+        self.lost.set(self.lost.get() + 1);
+        let pool = self.clone();
+        tokio::task::spawn_local(async move {
+            let mut pause = RECONNECT.0;
+            loop {
+                match open(&pool.url, &pool.statements).await {
+                    Ok(session) => return pool.give_back(session),
+                    Err(e) => tracing::debug!("reconnecting: {e}"),
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(RECONNECT.1);
+            }
+        });
+    }
+
+    /// How many wait for a connection now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
+    /// Connections lost so far.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.get()
+    }
+}
+
+async fn open(url: &Url, statements: &[&'static Statement]) -> Result<Session, Error> {
+    let mut session = Session::connect(url).await?;
+    session.prepare(statements).await?;
+    Ok(session)
+}

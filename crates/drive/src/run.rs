@@ -1,0 +1,408 @@
+//! A run from its first connection to its record.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime};
+
+use ::tpcc::input::Warehouses;
+use ::tpcc::mix::Mix;
+use ::tpcc::terminal::Terminal;
+use record::plan::{Pacing as PlannedPacing, Plan};
+use record::run::{Client, Ended, ReconciledItem, Reconciliation, Target, Tool};
+use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
+use target::{Description, Error, Isolation, Session, Url};
+use tokio::sync::watch;
+use workload::tpcc::catalog::{Catalog, CatalogError};
+use workload::tpcc::ledger::{Ledger, State, reconcile};
+use workload::tpcc::{Profile, Style, rules};
+
+use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
+use crate::shard::{self, Remains, ShardPlan};
+use crate::tare;
+
+pub use record::plan::Pacing;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The database.
+    pub url: Url,
+    /// Warehouses that this client drives; none: all that are loaded.
+    pub warehouses: Option<i32>,
+    /// The first of them.
+    pub first_warehouse: i32,
+    /// Warehouses that all clients drive together, from 1 on; none: only this client's.
+    pub total_warehouses: Option<i32>,
+    /// Time before the measurement.
+    pub ramp: Duration,
+    /// The measurement interval.
+    pub duration: Duration,
+    /// Keying and think times.
+    pub pacing: Pacing,
+    /// Connections; none: what suits the run.
+    pub connections: Option<u32>,
+    /// Terminals; none: ten a warehouse, or as many as connections where there are no waits.
+    pub terminals: Option<u32>,
+    /// Statement style.
+    pub style: Style,
+    /// The mix.
+    pub mix: Mix,
+    /// Isolation level; none: the weakest that passes clause 3.4.
+    pub isolation: Option<Isolation>,
+    /// Seed of the inputs.
+    pub seed: u64,
+}
+
+/// The way to end a run early.
+pub type Stop = watch::Receiver<bool>;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The options contradict the database or each other; nothing was touched.
+    #[error("{0}")]
+    Usage(String),
+    /// The data are not there, or not complete.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The database refused before the run began.
+    #[error(transparent)]
+    Database(#[from] Error),
+    /// The run folder can't be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The machine refused something.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// Connections where nobody asks for a number: two a warehouse, within these bounds.
+const DEFAULT_CONNECTIONS: std::ops::RangeInclusive<u32> = 8..=128;
+
+/// All that is known of a run before it starts.
+struct Prepared {
+    catalog: Catalog,
+    description: Description,
+    before: State,
+    plan: Plan,
+    isolation: Isolation,
+}
+
+/// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
+///
+/// `make_folder` is called once the database has been found fit, with the plan. `observe` gets every second.
+///
+/// # Errors
+/// Anything that stops the run before its start, or the recording in its midst.
+pub fn run(
+    options: &Options,
+    stop: &Stop,
+    make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
+    observe: &mut dyn FnMut(&TimelineRow),
+) -> Result<(RunFolder, RunRecord), RunError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))?;
+    let prepared = runtime.block_on(prepare(options))?;
+    let folder = make_folder(&prepared.plan)?;
+    let mut record = RunRecord::new(prepared.plan.clone());
+    record.tool = Tool { name: "weighbridge".into(), version: env!("CARGO_PKG_VERSION").into() };
+    record.client = client_machine();
+    record.target = Target {
+        kind: options.url.dialect().name().into(),
+        version: prepared.description.version.clone(),
+        url: options.url.to_string(),
+        settings: prepared.description.settings.clone(),
+        embedded: options.url.dialect().embedded(),
+    };
+
+    let remains = drive(options, &prepared, stop, &folder, &mut record, observe)?;
+    let mut ledger = Ledger::default();
+    remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
+    let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
+    record.reconciliation = Some(match runtime.block_on(read_state(&options.url, &prepared.plan)) {
+        Ok(after) => reconciliation(&prepared.before, &after, &ledger, abandoned),
+        Err(e) => Reconciliation { checked: Vec::new(), passed: false, detail: format!("could not be done: {e}") },
+    });
+    folder.write_record(&record)?;
+    Ok((folder, record))
+}
+
+/// Looks at the database and settles what was left open.
+async fn prepare(options: &Options) -> Result<Prepared, RunError> {
+    let mut session = Session::connect(&options.url).await?;
+    let catalog = Catalog::read_complete(&mut session).await?;
+    let description = session.describe().await?;
+    let plan = plan(options, &catalog, &description)?;
+    let (first, last) = slice(&plan);
+    let before = State::read(&mut session, first, last).await?;
+    if before.warehouses() != plan.warehouses as usize {
+        return Err(Error::integrity(format!(
+            "of the warehouses {first} to {last} only {} are there: load the data anew with --replace",
+            before.warehouses()
+        ))
+        .into());
+    }
+    let mut plan = plan;
+    let age = before.orders_since_load();
+    if age > 0 {
+        let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
+        plan.deviations.push(why);
+    }
+    let isolation = options.isolation.unwrap_or(options.url.dialect().default_isolation());
+    Ok(Prepared { catalog, description, before, plan, isolation })
+}
+
+fn slice(plan: &Plan) -> (i32, i32) {
+    let first = plan.first_warehouse as i32;
+    (first, first + plan.warehouses as i32 - 1)
+}
+
+async fn read_state(url: &Url, plan: &Plan) -> Result<State, Error> {
+    let (first, last) = slice(plan);
+    State::read(&mut Session::connect(url).await?, first, last).await
+}
+
+/// The plan of the run, with all that it leaves or bends of the standard.
+fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Result<Plan, RunError> {
+    let usage = |message: String| RunError::Usage(message);
+    let dialect = options.url.dialect();
+    let first = options.first_warehouse;
+    let warehouses = match options.warehouses {
+        Some(warehouses) => warehouses,
+        None if first <= catalog.warehouses => catalog.warehouses - first + 1,
+        None => return Err(usage(format!("--first-warehouse {first}: only {} are loaded", catalog.warehouses))),
+    };
+    let last = first.saturating_add(warehouses - 1);
+    if last > catalog.warehouses {
+        return Err(usage(format!(
+            "warehouses {first} to {last} were asked for, but only {} are loaded: ask for fewer, or load more",
+            catalog.warehouses
+        )));
+    }
+    let total = options.total_warehouses.unwrap_or(warehouses);
+    if options.total_warehouses.is_some_and(|total| total < last || total > catalog.warehouses) {
+        return Err(usage(format!(
+            "--total-warehouses {total} must lie between this client's last warehouse, {last}, and the {} that are loaded",
+            catalog.warehouses
+        )));
+    }
+    let isolation = options.isolation.unwrap_or(dialect.default_isolation());
+    if !dialect.isolations().contains(&isolation) {
+        let offered: Vec<String> = dialect.isolations().iter().map(ToString::to_string).collect();
+        return Err(usage(format!(
+            "{} does not offer the isolation level {isolation}: it has {}",
+            dialect.name(),
+            offered.join(", ")
+        )));
+    }
+
+    let standard_terminals = warehouses as u32 * ::tpcc::TERMINALS_PER_WAREHOUSE as u32;
+    let useful = dialect.useful_connections().unwrap_or(u32::MAX);
+    let suited = (warehouses as u32 * 2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful);
+    let connections = options.connections.unwrap_or(suited);
+    let waits = options.pacing != Pacing::None;
+    let terminals = options.terminals.unwrap_or(if waits { standard_terminals } else { connections });
+    let threads =
+        std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(connections).min(terminals).max(1);
+
+    let mut left_standard = Vec::new();
+    match options.pacing {
+        Pacing::Standard => {}
+        Pacing::None => left_standard.push("no keying and think times (5.2.5)".to_owned()),
+        Pacing::Factor(factor) => left_standard.push(format!("keying and think times multiplied by {factor} (5.2.5)")),
+    }
+    if !options.mix.is_standard() {
+        left_standard.push(format!("the mix {} (5.2.3)", options.mix));
+    }
+    if terminals != standard_terminals {
+        left_standard.push(format!("{terminals} terminals instead of {standard_terminals} (4.2.2)"));
+    }
+    if !dialect.passes_clause_3_4(isolation) {
+        left_standard.push(format!("isolation level {isolation} (3.4.1)"));
+    }
+    let mut deviations = description.deviations.clone();
+    if warehouses < catalog.warehouses && options.total_warehouses.is_none() {
+        deviations.push(format!("{warehouses} of {} warehouses are driven (4.2.2)", catalog.warehouses));
+    }
+
+    let constants = BTreeMap::from([
+        ("c_last_load".into(), i64::from(catalog.load.c_last)),
+        ("c_last_run".into(), i64::from(catalog.run.c_last)),
+        ("c_id_run".into(), i64::from(catalog.run.c_id)),
+        ("ol_i_id_run".into(), i64::from(catalog.run.ol_i_id)),
+    ]);
+    Ok(Plan {
+        workload: "tpcc".into(),
+        warehouses: warehouses as u32,
+        first_warehouse: first as u32,
+        total_warehouses: total as u32,
+        loaded_warehouses: catalog.warehouses as u32,
+        pacing: options.pacing,
+        style: options.style.to_string(),
+        isolation: isolation.to_string(),
+        mix: options.mix.to_string(),
+        ceiling_per_warehouse: options.mix.ceiling_per_warehouse(),
+        connections,
+        terminals,
+        threads,
+        ramp_seconds: options.ramp.as_secs_f64(),
+        duration_seconds: options.duration.as_secs_f64(),
+        seed: options.seed,
+        load_seed: catalog.seed,
+        constants,
+        transactions: rules::transactions(&options.mix),
+        tallies: rules::tallies(total),
+        skips: Some(rules::skips()),
+        scale: rules::scale(),
+        standard_interval_seconds: ::tpcc::limits::MEASUREMENT_INTERVAL_SECONDS as f64,
+        interval_clause: "5.5.2.1".into(),
+        steady_state_clause: "5.5.1.1".into(),
+        percentile_clause: "5.2.5.6".into(),
+        errors_clause: "2.3.6".into(),
+        left_standard,
+        deviations,
+    })
+}
+
+/// The active warehouses from which remote ones are drawn.
+fn active(options: &Options, plan: &Plan) -> Warehouses {
+    match options.total_warehouses {
+        Some(total) => Warehouses { first: 1, count: total },
+        None => Warehouses { first: plan.first_warehouse as i32, count: plan.warehouses as i32 },
+    }
+}
+
+/// The terminals of a run: spread over the warehouses, each fixed to a warehouse and a district.
+fn terminals(options: &Options, prepared: &Prepared) -> Vec<Terminal> {
+    let plan = &prepared.plan;
+    let (warehouses, active) = (plan.warehouses as u64, active(options, plan));
+    (0..u64::from(plan.terminals))
+        .map(|at| {
+            let w_id = plan.first_warehouse as i32 + (at % warehouses) as i32;
+            let d_id = (at / warehouses % ::tpcc::DISTRICTS_PER_WAREHOUSE as u64) as i32 + 1;
+            // Numbered over the whole database, so that no two clients share a stream.
+            let number = (w_id as u64 - 1) + (at / warehouses) * plan.loaded_warehouses as u64;
+            Terminal::new(plan.seed, number, w_id, d_id, active, prepared.catalog.run, options.mix.clone())
+        })
+        .collect()
+}
+
+/// Starts the shards, collects what they measure, and waits for their end.
+fn drive(
+    options: &Options,
+    prepared: &Prepared,
+    stop: &Stop,
+    folder: &RunFolder,
+    record: &mut RunRecord,
+    observe: &mut dyn FnMut(&TimelineRow),
+) -> Result<Vec<Remains>, RunError> {
+    let plan = &prepared.plan;
+    let threads = plan.threads as usize;
+    let mut terminals_of: Vec<Vec<Terminal>> = (0..threads).map(|_| Vec::new()).collect();
+    for (at, terminal) in terminals(options, prepared).into_iter().enumerate() {
+        terminals_of[at % threads].push(terminal);
+    }
+
+    let (ready, readiness) = mpsc::channel();
+    let (handover, inbox) = mpsc::channel();
+    let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, terminals) in terminals_of.into_iter().enumerate() {
+        let share = |n: u32| n / plan.threads + u32::from((number as u32) < n % plan.threads);
+        let shard_plan = ShardPlan {
+            number,
+            url: options.url.clone(),
+            connections: share(plan.connections),
+            terminals,
+            profile: Profile { style: options.style, isolation: prepared.isolation },
+            factor: PlannedPacing::factor(plan.pacing),
+            ramp: options.ramp,
+            duration: options.duration,
+        };
+        let (start, go) = mpsc::channel();
+        let (spare, empties) = mpsc::channel();
+        // One to record into, one for the swap, so that no shard ever waits for the collector.
+        for _ in 0..2 {
+            let _ = spare.send(Box::new(Recorder::new(plan.transactions.len(), plan.tallies.len())));
+        }
+        let (ready, handover, stop) = (ready.clone(), handover.clone(), stop.clone());
+        let thread = std::thread::Builder::new()
+            .name(format!("shard-{number}"))
+            .spawn(move || shard::run(shard_plan, &ready, &go, &handover, &empties, stop))
+            .map_err(|e| RunError::Machine(format!("can't start a thread: {e}")))?;
+        shards.push(thread);
+        starts.push(start);
+        spares.push(spare);
+    }
+    drop((ready, handover));
+    for _ in 0..threads {
+        readiness.recv().map_err(|_| RunError::Machine("a driver thread ended before the start".into()))??;
+    }
+
+    let run_start = Instant::now() + Duration::from_millis(20);
+    let clocks =
+        Clocks { run_start, run_start_wall: SystemTime::now() + Duration::from_millis(20), ramp: options.ramp };
+    let timestamp = |at: SystemTime| jiff::Timestamp::try_from(at).ok();
+    record.started_at = timestamp(clocks.run_start_wall);
+    record.measured_from = timestamp(clocks.run_start_wall + options.ramp);
+    let deliveries = folder.file(DELIVERIES);
+    let files = Files {
+        timeline: folder.timeline(plan)?,
+        latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
+        deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
+    };
+    starts.iter().for_each(|start| drop(start.send(run_start)));
+
+    let mut collector = Collector::new(record, folder, files, clocks, threads);
+    collector.collect(&inbox, &spares, observe)?;
+    let measured_cpu = collector.measured_cpu;
+    let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
+    let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
+
+    let measured = remains.iter().map(|shard| shard.measured).min().unwrap_or_default();
+    record.measured_seconds = measured.as_secs_f64();
+    record.ended_at = timestamp(SystemTime::now());
+    record.ended = if measured < options.duration { Ended::Interrupted } else { Ended::Completed };
+    record.tare.cpu_seconds = measured_cpu;
+    record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
+    record.tare.peak_rss_bytes = tare::memory_bytes().1;
+    Ok(remains)
+}
+
+/// What was acknowledged against what the database gained.
+fn reconciliation(before: &State, after: &State, ledger: &Ledger, abandoned: usize) -> Reconciliation {
+    let held = reconcile(before, after, ledger);
+    let mut passed = held.iter().all(|item| item.passed());
+    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    let faults: Vec<&str> =
+        held.iter().flat_map(|item| item.missing.iter().chain(&item.surplus)).map(String::as_str).collect();
+    let mut detail = match faults.as_slice() {
+        [] => "everything acknowledged is there, and nothing else".to_owned(),
+        [first, ..] => format!("{} places differ, such as {first}", faults.len()),
+    };
+    if abandoned > 0 {
+        passed = false;
+        detail = format!("{abandoned} transactions had not ended 30 s after the interval; {detail}");
+    }
+    let checked = held
+        .iter()
+        .map(|item| ReconciledItem {
+            name: item.name.into(),
+            acknowledged: count(item.acknowledged),
+            gained: count(item.gained),
+            unknown: count(item.unknown),
+            missing: item.missing.len() as u64,
+        })
+        .collect();
+    Reconciliation { checked, passed, detail }
+}
+
+fn client_machine() -> Client {
+    let os = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Client {
+        os: format!("{} {}", std::env::consts::OS, os.trim()).trim_end().to_owned(),
+        cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        memory_bytes: tare::machine_memory_bytes(),
+    }
+}

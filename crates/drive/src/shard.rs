@@ -1,0 +1,252 @@
+//! A shard: one thread with its own runtime, terminals, connections and recorder.
+//!
+//! Nothing here is shared with another thread on a transaction's way; once a second the shard
+//! hands its recorder to the collector and goes on with an empty one.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use ::tpcc::input::Kind;
+use ::tpcc::terminal::Terminal;
+use record::{Failure, Phase, Recorder};
+use target::{Error, Session, Url};
+use tokio::sync::watch;
+use workload::tpcc::Profile;
+use workload::tpcc::ledger::Ledger;
+
+use crate::delivery::Delivered;
+use crate::phase::{Interval, us_between};
+use crate::pool::Pool;
+use crate::retry::Jitter;
+use crate::terminal;
+
+/// How long transactions under way at the end may take to finish.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// Failures that are told in full; more are only counted.
+const TOLD_FAILURES: u32 = 5;
+
+/// What a shard is to do.
+pub(crate) struct ShardPlan {
+    pub(crate) number: usize,
+    pub(crate) url: Url,
+    pub(crate) connections: u32,
+    pub(crate) terminals: Vec<Terminal>,
+    pub(crate) profile: Profile,
+    /// What keying and think times are multiplied with; 0 for none.
+    pub(crate) factor: f64,
+    pub(crate) ramp: Duration,
+    pub(crate) duration: Duration,
+}
+
+/// What a shard hands over at the end of each second, and once more when all is done.
+pub(crate) struct Handover {
+    pub(crate) recorder: Box<Recorder>,
+    pub(crate) delivered: Vec<Delivered>,
+    /// Transactions that wait for a connection.
+    pub(crate) waiting: usize,
+    /// Deliveries queued or under way.
+    pub(crate) backlog: usize,
+    /// Connections lost since the start.
+    pub(crate) lost: u64,
+    /// Whether this is the shard's last.
+    pub(crate) last: bool,
+}
+
+/// What is left of a shard.
+pub(crate) struct Remains {
+    pub(crate) ledger: Ledger,
+    /// Transactions that had not ended when the drain's time was up.
+    pub(crate) abandoned: usize,
+    /// The really measured interval.
+    pub(crate) measured: Duration,
+}
+
+/// The state that a shard's tasks share.
+pub(crate) struct Shard {
+    pub(crate) pool: Rc<Pool>,
+    pub(crate) interval: Interval,
+    pub(crate) profile: Profile,
+    pub(crate) factor: f64,
+    pub(crate) jitter: Jitter,
+    recorder: RefCell<Box<Recorder>>,
+    ledger: RefCell<Ledger>,
+    delivered: RefCell<Vec<Delivered>>,
+    under_way: Rc<Cell<usize>>,
+    backlog: Rc<Cell<usize>>,
+    stopping: Cell<bool>,
+    told_failures: Cell<u32>,
+}
+
+/// Counts itself for as long as it lives.
+pub(crate) struct Counted(Rc<Cell<usize>>);
+
+impl Counted {
+    fn one_more(count: &Rc<Cell<usize>>) -> Self {
+        count.set(count.get() + 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+impl Shard {
+    pub(crate) fn recorder(&self) -> RefMut<'_, Box<Recorder>> {
+        self.recorder.borrow_mut()
+    }
+
+    pub(crate) fn ledger(&self) -> RefMut<'_, Ledger> {
+        self.ledger.borrow_mut()
+    }
+
+    pub(crate) fn stopping(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// Counts a transaction as under way until the guard is dropped.
+    pub(crate) fn under_way(&self) -> Counted {
+        Counted::one_more(&self.under_way)
+    }
+
+    /// Counts a Delivery as queued or under way until the guard is dropped.
+    pub(crate) fn in_backlog(&self) -> Counted {
+        Counted::one_more(&self.backlog)
+    }
+
+    /// Makes an entry for the result file.
+    pub(crate) fn enter(&self, delivered: Delivered) {
+        self.delivered.borrow_mut().push(delivered);
+    }
+
+    /// Gives a session back, or replaces it if it is lost.
+    pub(crate) fn release(&self, session: Session, error: Option<&Error>) {
+        match error.map(terminal::failure_of) {
+            Some(Failure::Connection) => self.pool.replace(),
+            _ => self.pool.give_back(session),
+        }
+    }
+
+    /// Classes a failure, and tells the first few.
+    pub(crate) fn failure(&self, kind: Kind, error: &Error) -> Failure {
+        let told = self.told_failures.get();
+        if told < TOLD_FAILURES {
+            self.told_failures.set(told + 1);
+            let more = if told + 1 == TOLD_FAILURES { " (further failures are only counted)" } else { "" };
+            tracing::warn!("{} failed: {error}{more}", kind.title());
+        }
+        terminal::failure_of(error)
+    }
+
+    /// Waits, to an absolute deadline, and records how late the timer was. Returns the wait as really served.
+    pub(crate) async fn wait(&self, wait: Duration) -> (Phase, u64) {
+        let from = Instant::now();
+        if wait.is_zero() {
+            return (self.interval.phase(from, from), 0);
+        }
+        let due = from + wait;
+        tokio::time::sleep_until(due.into()).await;
+        let woken = Instant::now();
+        let phase = self.interval.phase(from, woken);
+        self.recorder().lag(phase, us_between(due, woken));
+        (phase, us_between(from, woken))
+    }
+}
+
+/// Runs a shard to its end, on the thread it is called on.
+///
+/// Says on `ready` when it is connected, begins at the instant that `go` brings, hands over to
+/// `collector` and takes emptied recorders back from `spare`.
+pub(crate) fn run(
+    plan: ShardPlan,
+    ready: &mpsc::Sender<Result<(), Error>>,
+    go: &mpsc::Receiver<Instant>,
+    collector: &mpsc::Sender<(usize, Handover)>,
+    spare: &mpsc::Receiver<Box<Recorder>>,
+    mut stop: watch::Receiver<bool>,
+) -> Option<Remains> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            let _ = ready.send(Err(Error::permanent(format!("can't start a runtime: {e}"))));
+            return None;
+        }
+    };
+    runtime.block_on(async {
+        let pool = match Pool::connect(&plan.url, plan.connections, workload::tpcc::statements()).await {
+            Ok(pool) => pool,
+            Err(e) => {
+                let _ = ready.send(Err(e));
+                return None;
+            }
+        };
+        let _ = ready.send(Ok(()));
+        // Connecting is over and nothing runs yet: blocking the thread holds nobody up.
+        let run_start = go.recv().ok()?;
+        let shard = Rc::new(Shard {
+            pool,
+            interval: Interval::new(run_start, plan.ramp, plan.duration),
+            profile: plan.profile,
+            factor: plan.factor,
+            jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
+            recorder: RefCell::new(spare.recv().ok()?),
+            ledger: RefCell::default(),
+            delivered: RefCell::default(),
+            under_way: Rc::default(),
+            backlog: Rc::default(),
+            stopping: Cell::new(false),
+            told_failures: Cell::new(0),
+        });
+        tokio::time::sleep_until(run_start.into()).await;
+        for terminal in plan.terminals {
+            tokio::task::spawn_local(terminal::run(shard.clone(), terminal));
+        }
+        supervise(&shard, plan.number, collector, spare, &mut stop).await;
+        let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
+        Some(Remains { ledger: shard.ledger.take(), abandoned: shard.under_way.get(), measured })
+    })
+}
+
+/// Hands over second by second until the interval ends, then once more when all transactions have ended.
+async fn supervise(
+    shard: &Shard,
+    number: usize,
+    collector: &mpsc::Sender<(usize, Handover)>,
+    spare: &mpsc::Receiver<Box<Recorder>>,
+    stop: &mut watch::Receiver<bool>,
+) {
+    let hand_over = |last: bool| {
+        // The collector returns a recorder for each it gets, one ahead.
+        let Ok(empty) = spare.recv() else { return };
+        let handover = Handover {
+            recorder: shard.recorder.replace(empty),
+            delivered: shard.delivered.take(),
+            waiting: shard.pool.waiting(),
+            backlog: shard.backlog.get(),
+            lost: shard.pool.lost(),
+            last,
+        };
+        let _ = collector.send((number, handover));
+    };
+    let mut tick = shard.interval.run_start;
+    while Instant::now() < shard.interval.end() {
+        tick += Duration::from_secs(1);
+        let due = tick.min(shard.interval.end());
+        tokio::select! {
+            () = tokio::time::sleep_until(due.into()) => {}
+            _ = stop.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+        }
+        hand_over(false);
+    }
+    shard.stopping.set(true);
+    let give_up = Instant::now() + DRAIN;
+    while shard.under_way.get() > 0 && Instant::now() < give_up {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    hand_over(true);
+}

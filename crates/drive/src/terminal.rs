@@ -1,0 +1,134 @@
+//! A terminal: select, key, send, wait for the answer, think, and again (5.2.2).
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use ::tpcc::input::{Input, Kind};
+use ::tpcc::terminal::{Start, Terminal};
+use record::{Failure, Outcome, Phase, Sample};
+use target::{Class, Error};
+use workload::tpcc::{Output, execute};
+
+use crate::delivery;
+use crate::phase::us_between;
+use crate::retry::with_retries;
+use crate::shard::Shard;
+
+/// A terminal that failed does not try again at once, even where there are no waits.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// Runs a terminal until the shard stops.
+pub(crate) async fn run(shard: Rc<Shard>, mut terminal: Terminal) {
+    let mut input = match terminal.start(shard.factor) {
+        Start::Keying { input, remaining_us } => {
+            shard.wait(Duration::from_micros(remaining_us)).await;
+            input
+        }
+        Start::Thinking { remaining_us } => {
+            shard.wait(Duration::from_micros(remaining_us)).await;
+            key(&shard, terminal.next_input()).await
+        }
+    };
+    while !shard.stopping() {
+        let kind = input.kind();
+        // Boxed, so that a terminal that only waits is small.
+        let completed = Box::pin(send(&shard, input)).await;
+        if !completed {
+            tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
+        }
+        let think = Duration::from_micros(terminal.think_us(kind, shard.factor));
+        if shard.factor > 0.0 {
+            let (phase, us) = shard.wait(think).await;
+            shard.recorder().think(kind.index(), phase, us);
+        } else {
+            // Without waits a terminal must still let the others and the clock in.
+            tokio::task::yield_now().await;
+        }
+        input = key(&shard, terminal.next_input()).await;
+    }
+}
+
+/// Keys the input in: a constant time (5.2.5.2).
+async fn key(shard: &Shard, input: Input) -> Input {
+    let kind = input.kind();
+    if shard.factor > 0.0 {
+        let (phase, us) = shard.wait(Duration::from_micros(kind.timing().keying_us(shard.factor))).await;
+        shard.recorder().keying(kind.index(), phase, us);
+    }
+    input
+}
+
+/// Sends a transaction and waits for its answer. The clock runs from here (T1, 5.3.3), the wait
+/// for a connection and all retries included. False if it failed.
+async fn send(shard: &Rc<Shard>, input: Input) -> bool {
+    let sent = Instant::now();
+    let kind = input.kind();
+    if let Input::Delivery(request) = &input {
+        // The terminal's answer is that it has been queued (2.7.3.3).
+        delivery::queue(shard, request.clone(), sent);
+        let answered = Instant::now();
+        let sample = Sample {
+            response_us: us_between(sent, answered),
+            service_us: 0,
+            queue_us: 0,
+            retries: 0,
+            outcome: Outcome::Committed,
+        };
+        shard.recorder().transaction(kind.index(), shard.interval.phase(sent, answered), &sample);
+        return true;
+    }
+
+    let _under_way = shard.under_way();
+    let mut session = shard.pool.take().await;
+    let served = Instant::now();
+    let profile = shard.profile;
+    let (ended, retries) =
+        with_retries(&mut session, &shard.jitter, async |session| execute(session, profile, &input).await).await;
+    let answered = Instant::now();
+    shard.release(session, ended.as_ref().err());
+
+    let phase = shard.interval.phase(sent, answered);
+    let outcome = settle(shard, &input, &ended, phase);
+    let sample = Sample {
+        response_us: us_between(sent, answered),
+        service_us: us_between(served, answered),
+        queue_us: us_between(sent, served),
+        retries,
+        outcome,
+    };
+    shard.recorder().transaction(kind.index(), phase, &sample);
+    ended.is_ok()
+}
+
+/// Books what a transaction's end means.
+fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Phase) -> Outcome {
+    match ended {
+        Ok(output) => {
+            shard.ledger().acknowledge(input, output);
+            workload::tpcc::rules::tally(input, output, |index, hits, trials| {
+                shard.recorder().tally(index, phase, hits, trials);
+            });
+            match output {
+                Output::NewOrder(order) if order.rolled_back => Outcome::RolledBack,
+                _ => Outcome::Committed,
+            }
+        }
+        Err(error) => {
+            shard.ledger().failed(input, error);
+            Outcome::Failed(shard.failure(input.kind(), error))
+        }
+    }
+}
+
+/// What kind of failure an error is.
+pub(crate) fn failure_of(error: &Error) -> Failure {
+    match error.class() {
+        Class::Retry => Failure::Exhausted,
+        Class::Lost | Class::Unknown => Failure::Connection,
+        Class::Integrity => Failure::Integrity,
+        Class::Permanent => Failure::Other,
+    }
+}
+
+/// The place of Delivery in the recorder.
+pub(crate) const DELIVERY: usize = Kind::Delivery.index();

@@ -1,0 +1,147 @@
+//! A run folder: where a run is written as it happens, and read back from.
+//!
+//! Writing is crash-safe: `run.json` is replaced whole, the other files only grow by whole lines, and
+//! a reader leaves out a last line that was cut.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::error::RecordError;
+use crate::latency_log::{self, Histograms, LatencyLog};
+use crate::plan::Plan;
+use crate::recorder::{Clock, Phase};
+use crate::run::{Ended, RECORD_VERSION, RunRecord, TransactionCounts};
+use crate::timeline::{self, Stage, Timeline, TimelineRow};
+
+/// The document of a run: see [`RunRecord`].
+pub const RUN_JSON: &str = "run.json";
+/// The histograms of a run: see [`LatencyLog`].
+pub const LATENCY_LOG: &str = "latency.hlog";
+/// The seconds of a run: see [`Timeline`].
+pub const TIMELINE: &str = "timeline.csv";
+/// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
+pub const DELIVERIES: &str = "deliveries.csv";
+
+/// A folder that a run is written to.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// A run read back from its folder.
+#[derive(Debug, Clone)]
+pub struct OpenedRun {
+    /// The folder.
+    pub path: PathBuf,
+    /// `run.json`.
+    pub record: RunRecord,
+    /// `latency.hlog`, summed per tag.
+    pub histograms: Histograms,
+    /// `timeline.csv`.
+    pub timeline: Vec<TimelineRow>,
+    /// What was cut off, missing or rebuilt, one line each.
+    pub warnings: Vec<String>,
+}
+
+impl RunFolder {
+    /// Makes the folder and its parents, and proves that it can be written; an empty one that is there will do.
+    pub fn create(path: &Path) -> Result<Self, RecordError> {
+        fs::create_dir_all(path).map_err(|e| RecordError::io("create", path, e))?;
+        let mut entries = fs::read_dir(path).map_err(|e| RecordError::io("read", path, e))?;
+        if entries.next().is_some() {
+            return Err(RecordError::NotEmpty { path: path.to_path_buf() });
+        }
+        // Better to learn of a read-only folder now than after the run.
+        let probe = path.join(".probe");
+        File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(|e| RecordError::io("write", path, e))?;
+        Ok(RunFolder { path: path.to_path_buf() })
+    }
+
+    /// Reads a run back, finished or not.
+    pub fn open(path: &Path) -> Result<OpenedRun, RecordError> {
+        let folder = RunFolder { path: path.to_path_buf() };
+        let mut warnings = Vec::new();
+        let mut record = read_record(&folder.file(RUN_JSON))?;
+        let histograms = latency_log::read(&folder.file(LATENCY_LOG), &mut warnings)?;
+        let timeline = timeline::read(&folder.file(TIMELINE), &record.plan, &mut warnings)?;
+        if record.ended == Ended::Running {
+            recover(&mut record, &histograms, &timeline);
+            warnings.push(format!(
+                "{}: the run did not end; what was written until then is shown",
+                folder.file(RUN_JSON).display()
+            ));
+        }
+        Ok(OpenedRun { path: folder.path, record, histograms, timeline, warnings })
+    }
+
+    /// The folder's path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in it.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes `run.json`, replacing it whole: a reader sees the old one or the new one.
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), RecordError> {
+        let path = self.file(RUN_JSON);
+        let draft = self.file(".run.json.new");
+        let mut text = serde_json::to_vec_pretty(record).expect("a record has string keys and no failing types");
+        text.push(b'\n');
+        let write = || {
+            // Not synced: it is written every second, beside a database that may share the disk.
+            fs::write(&draft, &text)?;
+            fs::rename(&draft, &path)
+        };
+        write().map_err(|e| RecordError::io("write", &path, e))
+    }
+
+    /// Starts `timeline.csv`.
+    pub fn timeline(&self, plan: &Plan) -> Result<Timeline, RecordError> {
+        Timeline::create(&self.file(TIMELINE), plan)
+    }
+
+    /// Starts `latency.hlog`, whose times count from `start`.
+    pub fn latency_log(&self, start: Timestamp, plan: &Plan) -> Result<LatencyLog, RecordError> {
+        LatencyLog::create(&self.file(LATENCY_LOG), start, plan)
+    }
+}
+
+/// Reads a `run.json` alone.
+pub fn read_record(path: &Path) -> Result<RunRecord, RecordError> {
+    /// Only what decides whether the rest can be understood.
+    #[derive(Deserialize)]
+    struct Versioned {
+        record_version: u32,
+    }
+    let text = fs::read(path).map_err(|e| RecordError::io("read", path, e))?;
+    let damaged = |e: serde_json::Error| RecordError::Damaged {
+        path: path.to_path_buf(),
+        line: e.line() as u64,
+        detail: format!("not a run record: {e}"),
+    };
+    let Versioned { record_version } = serde_json::from_slice(&text).map_err(damaged)?;
+    if record_version > RECORD_VERSION {
+        return Err(RecordError::TooNew { path: path.to_path_buf(), found: record_version, known: RECORD_VERSION });
+    }
+    serde_json::from_slice(&text).map_err(damaged)
+}
+
+/// Brings a record that was never finished up to what the growing files hold, which is at most one second more.
+fn recover(record: &mut RunRecord, histograms: &Histograms, timeline: &[TimelineRow]) {
+    for TransactionCounts { name, measured, outside } in &mut record.counts {
+        for (phase, counts) in [(Phase::Measured, measured), (Phase::Outside, outside)] {
+            counts.completed = histograms.stats(name, phase, Clock::Response).count;
+            counts.deferred.completed = histograms.stats(name, phase, Clock::Deferred).count;
+        }
+    }
+    let measured = timeline::durations(timeline).zip(timeline).filter(|(_, row)| row.stage == Stage::Measured);
+    record.measured_seconds = measured.map(|(seconds, _)| seconds).sum();
+}

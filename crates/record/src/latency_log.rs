@@ -1,0 +1,193 @@
+//! `latency.hlog`: every histogram of every second, as an HdrHistogram interval log.
+//!
+//! The file is in the common log format (version 1.3, V2 compressed histograms), so other HdrHistogram
+//! tools read it. Values are microseconds; the interval maximum of each line is in milliseconds.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::Histogram as Hdr;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use jiff::Timestamp;
+
+use crate::base64;
+use crate::error::RecordError;
+use crate::histogram::{Histogram, Stats};
+use crate::plan::Plan;
+use crate::recorder::{Clock, Phase, Recorder};
+
+/// Microseconds in the millisecond that the interval maximum is shown in.
+const MAX_VALUE_DIVISOR: f64 = 1000.0;
+
+/// The column legend that log readers expect.
+const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
+
+/// The tag of a transaction's histogram: `new_order.response`, `outside.new_order.response`.
+#[must_use]
+pub fn tag(transaction: &str, phase: Phase, clock: Clock) -> String {
+    format!("{}{transaction}.{}", prefix(phase), clock.name())
+}
+
+/// The tag of the histogram of the tool's own lag: `lag`, `outside.lag`.
+#[must_use]
+pub fn lag_tag(phase: Phase) -> String {
+    format!("{}lag", prefix(phase))
+}
+
+fn prefix(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Measured => "",
+        Phase::Outside => "outside.",
+    }
+}
+
+/// Calls `visit` with the tag of every histogram of `recorder` that holds something.
+fn visit(recorder: &Recorder, names: &[String], mut visit: impl FnMut(String, &Histogram<u32>)) {
+    for phase in Phase::ALL {
+        for (index, name) in names.iter().enumerate() {
+            for clock in Clock::ALL {
+                let histogram = recorder.histogram(index, phase, clock);
+                if !histogram.is_empty() {
+                    visit(tag(name, phase, clock), histogram);
+                }
+            }
+        }
+        if !recorder.lag_histogram(phase).is_empty() {
+            visit(lag_tag(phase), recorder.lag_histogram(phase));
+        }
+    }
+}
+
+/// The histograms of a whole run, summed per tag.
+#[derive(Debug, Clone, Default)]
+pub struct Histograms {
+    by_tag: BTreeMap<String, Histogram<u64>>,
+}
+
+impl Histograms {
+    /// Adds what one second's merged recorder holds.
+    pub fn add(&mut self, interval: &Recorder, plan: &Plan) {
+        visit(interval, &names(plan), |tag, histogram| self.by_tag.entry(tag).or_default().merge_interval(histogram));
+    }
+
+    /// Adds the histograms of another run.
+    pub fn merge(&mut self, other: &Histograms) {
+        for (tag, histogram) in &other.by_tag {
+            self.by_tag.entry(tag.clone()).or_default().merge(histogram);
+        }
+    }
+
+    /// The histogram of a tag; `None` if nothing was recorded under it.
+    #[must_use]
+    pub fn get(&self, tag: &str) -> Option<&Histogram<u64>> {
+        self.by_tag.get(tag)
+    }
+
+    /// The statistics of a transaction's clock; all zero if nothing was recorded.
+    #[must_use]
+    pub fn stats(&self, transaction: &str, phase: Phase, clock: Clock) -> Stats {
+        self.get(&tag(transaction, phase, clock)).map(Histogram::stats).unwrap_or_default()
+    }
+
+    /// Tags and histograms, by tag.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Histogram<u64>)> {
+        self.by_tag.iter().map(|(tag, histogram)| (tag.as_str(), histogram))
+    }
+}
+
+fn names(plan: &Plan) -> Vec<String> {
+    plan.transactions.iter().map(|rule| rule.name.clone()).collect()
+}
+
+/// The log, open for appending.
+pub struct LatencyLog {
+    path: PathBuf,
+    file: File,
+    names: Vec<String>,
+    serializer: V2DeflateSerializer,
+}
+
+impl LatencyLog {
+    /// Starts a new log whose times count from `start`.
+    pub fn create(path: &Path, start: Timestamp, plan: &Plan) -> Result<Self, RecordError> {
+        let mut serializer = V2DeflateSerializer::new();
+        let mut head = Vec::new();
+        // The base time says that the stamps of the lines count from the start; without it, readers guess.
+        IntervalLogWriterBuilder::new()
+            .add_comment("[Histogram log format version 1.3]")
+            .add_comment("[Values in microseconds, interval maximum in milliseconds]")
+            .with_start_time(SystemTime::from(start))
+            .with_base_time(SystemTime::from(start))
+            .with_max_value_divisor(MAX_VALUE_DIVISOR)
+            .begin_log_with(&mut head, &mut serializer)
+            .expect("writing to memory does not fail");
+        head.extend_from_slice(LEGEND.as_bytes());
+        let mut file = File::create_new(path).map_err(|e| RecordError::io("create", path, e))?;
+        file.write_all(&head).map_err(|e| RecordError::io("write", path, e))?;
+        Ok(LatencyLog { path: path.to_path_buf(), file, names: names(plan), serializer })
+    }
+
+    /// Appends the histograms of one interval that began `at` after the log's start; empty ones are skipped.
+    pub fn append(&mut self, at: Duration, length: Duration, interval: &Recorder) -> Result<(), RecordError> {
+        let mut lines = Vec::new();
+        // A log writer borrows its output, so each interval has one; the header that it begins with is cut off again.
+        let mut writer = IntervalLogWriterBuilder::new()
+            .with_max_value_divisor(MAX_VALUE_DIVISOR)
+            .begin_log_with(&mut lines, &mut self.serializer)
+            .expect("writing to memory does not fail");
+        visit(interval, &self.names, |tag, histogram| {
+            let tag = Tag::new(&tag).expect("names of transactions hold no comma and no blank");
+            writer
+                .write_histogram(histogram.hdr(), at, length, Some(tag))
+                .expect("histograms of the fixed bounds serialize, and writing to memory does not fail");
+        });
+        let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        // One write, so that a crash cuts at most the last line.
+        self.file.write_all(&lines[header..]).map_err(|e| RecordError::io("write", &self.path, e))
+    }
+}
+
+/// Reads a log, summing each tag; what was tolerated is said in `warnings`.
+pub fn read(path: &Path, warnings: &mut Vec<String>) -> Result<Histograms, RecordError> {
+    let bytes = std::fs::read(path).map_err(|e| RecordError::io("read", path, e))?;
+    let damaged = |line: usize, detail: &str| RecordError::Damaged {
+        path: path.to_path_buf(),
+        line: line as u64,
+        detail: detail.to_owned(),
+    };
+    if bytes.is_empty() {
+        warnings.push(format!("{}: empty; the run recorded no second", path.display()));
+    } else if bytes[0] != b'#' {
+        return Err(damaged(1, "not an HdrHistogram interval log: the first line is no `#` header"));
+    }
+    let mut sums = Histograms::default();
+    let mut deserializer = Deserializer::new();
+    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
+        if matches!(line.first(), Some(b'#' | b'"' | b'\n' | b'\r')) {
+            continue;
+        }
+        match parse(line, &mut deserializer) {
+            Some((tag, hdr)) => sums.by_tag.entry(tag).or_default().merge_hdr(&hdr),
+            None if lines.peek().is_none() => {
+                warnings.push(format!("{}:{}: the last line is cut off and was left out", path.display(), index + 1));
+            }
+            None => return Err(damaged(index + 1, "not a line of an HdrHistogram interval log; the file is damaged")),
+        }
+    }
+    Ok(sums)
+}
+
+/// The tag and the histogram of one line with its line end; `None` if it is none.
+fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(String, Hdr<u64>)> {
+    let Some(Ok(LogEntry::Interval(entry))) = IntervalLogIterator::new(line).next() else {
+        return None;
+    };
+    let payload = base64::decode(entry.encoded_histogram())?;
+    let hdr = deserializer.deserialize(&mut payload.as_slice()).ok()?;
+    Some((entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
+}

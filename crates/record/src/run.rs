@@ -1,0 +1,216 @@
+//! `run.json`: the one document that says what a run was and what came of it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Stats;
+use crate::plan::Plan;
+use crate::recorder::{Counts, Phase, Recorder, Tally};
+use crate::summary::Summary;
+use crate::verdict::Verdict;
+
+/// The version that this tool writes, and the newest that it reads.
+///
+/// Fields may be added within a version, and readers ignore those they don't know; a change of
+/// meaning takes the next number.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Everything that stands in `run.json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunRecord {
+    /// See [`RECORD_VERSION`].
+    pub record_version: u32,
+    /// What wrote the record.
+    pub tool: Tool,
+    /// The machine that drove.
+    pub client: Client,
+    /// The database that was driven.
+    pub target: Target,
+    /// What the run set out to do.
+    pub plan: Plan,
+    /// When the first terminal started.
+    pub started_at: Option<Timestamp>,
+    /// When the measurement interval opened; `None` until then.
+    pub measured_from: Option<Timestamp>,
+    /// When the last terminal stopped; `None` until then.
+    pub ended_at: Option<Timestamp>,
+    /// How the run ended.
+    pub ended: Ended,
+    /// Length of the measurement interval as it really was, seconds.
+    pub measured_seconds: f64,
+    /// Counts per transaction type, in the order of the plan.
+    pub counts: Vec<TransactionCounts>,
+    /// Tallies of the measurement interval, in the order of the plan.
+    pub tallies: Vec<Tally>,
+    /// What the tool itself weighed.
+    pub tare: Tare,
+    /// Acknowledged work held against the database; `None`: not done.
+    pub reconciliation: Option<Reconciliation>,
+    /// Consistency conditions checked after the run; `None`: not done.
+    pub checks: Option<Vec<CheckResult>>,
+    /// Derived at the end; `None` until then.
+    pub summary: Option<Summary>,
+    /// Derived at the end; `None` until then.
+    pub verdict: Option<Verdict>,
+}
+
+impl RunRecord {
+    /// A record of the present version, with everything else empty and counts shaped by the plan.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        let counts = plan
+            .transactions
+            .iter()
+            .map(|rule| TransactionCounts { name: rule.name.clone(), ..Default::default() })
+            .collect();
+        let tallies = vec![Tally::default(); plan.tallies.len()];
+        RunRecord { record_version: RECORD_VERSION, plan, counts, tallies, ..Default::default() }
+    }
+
+    /// Adds what one second's merged recorder counted.
+    pub fn add(&mut self, interval: &Recorder) {
+        for (index, counts) in self.counts.iter_mut().enumerate() {
+            counts.measured.merge(interval.counts(index, Phase::Measured));
+            counts.outside.merge(interval.counts(index, Phase::Outside));
+        }
+        for (mine, theirs) in self.tallies.iter_mut().zip(interval.tallies(Phase::Measured)) {
+            mine.merge(theirs);
+        }
+    }
+}
+
+/// The program that wrote a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tool {
+    /// `weighbridge`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// The machine that drove.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Client {
+    /// Operating system and its version.
+    pub os: String,
+    /// Processors that the tool may use.
+    pub cpus: u32,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+}
+
+/// The database that was driven.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Target {
+    /// Which database: `postgres`.
+    pub kind: String,
+    /// Version, as it calls itself.
+    pub version: String,
+    /// Where it is, without a password; the caller redacts.
+    pub url: String,
+    /// Settings that matter to a result.
+    pub settings: BTreeMap<String, String>,
+    /// Whether it works inside the tool's own process, as SQLite does.
+    pub embedded: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Not yet; or the tool was killed.
+    #[default]
+    Running,
+    /// As planned.
+    Completed,
+    /// Stopped early by a person.
+    Interrupted,
+    /// Stopped by an error, in one line.
+    Failed(String),
+}
+
+/// Counts of one transaction type.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TransactionCounts {
+    /// Name in the plan.
+    pub name: String,
+    /// Inside the measurement interval.
+    pub measured: Counts,
+    /// Ramp-up, straddling, drain.
+    pub outside: Counts,
+}
+
+impl TransactionCounts {
+    /// Everything that was acknowledged as completed, in the interval or not.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        self.measured.completed + self.outside.completed
+    }
+}
+
+/// What the tool itself weighed during the measurement interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tare {
+    /// CPU time of the tool, seconds.
+    pub cpu_seconds: f64,
+    /// CPU time per completed headline transaction, microseconds.
+    pub cpu_us_per_headline: f64,
+    /// Largest resident memory of the tool, bytes.
+    pub peak_rss_bytes: u64,
+    /// CPU time over the time of all driver threads, 0..1.
+    pub cpu_share_of_threads: f64,
+    /// How late the tool's timer woke its terminals.
+    pub lag: Stats,
+}
+
+/// Acknowledged work held against the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reconciliation {
+    /// What was compared.
+    pub checked: Vec<ReconciledItem>,
+    /// Whether nothing acknowledged is missing and nothing is there that nobody asked for.
+    pub passed: bool,
+    /// One line for people.
+    pub detail: String,
+}
+
+/// One comparison of acknowledged with kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReconciledItem {
+    /// What was counted: `orders`.
+    pub name: String,
+    /// Acknowledged by the database.
+    pub acknowledged: u64,
+    /// Found in the database beyond what was there before.
+    pub gained: u64,
+    /// Outcome unknown, because the connection broke.
+    pub unknown: u64,
+    /// Acknowledged and not there.
+    pub missing: u64,
+}
+
+/// One consistency condition.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckResult {
+    /// What must hold.
+    pub name: String,
+    /// Its clause.
+    pub clause: String,
+    /// Whether it holds.
+    pub passed: bool,
+    /// Rows that violate it.
+    pub violations: u64,
+    /// One line for people.
+    pub detail: String,
+}

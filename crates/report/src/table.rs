@@ -1,0 +1,191 @@
+//! The result of a run as text, for a terminal or a log: plain ASCII, no meaning in colour.
+
+use record::Stats;
+use record::run::RunRecord;
+use record::summary::{RateMethod, Summary, TransactionSummary};
+use record::verdict::{Finding, Judgement, Verdict};
+
+use crate::NOT_AUDITED;
+use crate::columns::{columns, ms};
+
+/// The whole result; every line ends, and columns are at most about 120 wide.
+#[must_use]
+pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
+    let parts = [
+        headline(run, summary, verdict),
+        rates(summary),
+        transactions(summary),
+        clocks(summary),
+        tare(run, summary),
+        conclusion(run, verdict),
+        format!("{NOT_AUDITED}\n"),
+    ];
+    parts.join("\n")
+}
+
+/// The line that the field knows.
+fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
+    let response = summary.headline(&run.plan).map(|figures| figures.response).unwrap_or_default();
+    let (metric, rate) = match summary.tpmc {
+        Some(tpmc) => ("tpmC", tpmc.to_string()),
+        None => ("NOPM", format!("{:.1}", summary.nopm)),
+    };
+    let mut row = vec![
+        format!("{:.1}s", summary.measured_seconds),
+        rate,
+        summary.efficiency.map_or("n/a".into(), |efficiency| format!("{:.1}%", efficiency * 100.0)),
+    ];
+    let times = [response.mean, response.p50, response.p90, response.p95, response.p99, response.max];
+    row.extend(times.map(|time| ms(response.count, time)));
+    row.push(verdict.status.name().to_owned());
+    let header =
+        ["elapsed", metric, "efficiency", "avg ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "max ms", "<verdict"];
+    columns(&header, vec![row])
+}
+
+/// The rate in the other ways of counting.
+fn rates(summary: &Summary) -> String {
+    let interval = summary.nopm_interval;
+    let method = match interval.method {
+        RateMethod::BatchMeans => format!("means of {} batches", interval.batches),
+        RateMethod::Poisson => "from the count alone".to_owned(),
+    };
+    format!(
+        "New orders a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n\
+         All transactions a minute: {:.1}\n",
+        summary.nopm, summary.nopm_committed, interval.low, interval.high, summary.total_per_minute
+    )
+}
+
+/// Counts and response times per transaction type.
+fn transactions(summary: &Summary) -> String {
+    let mut rows = Vec::new();
+    for figures in &summary.transactions {
+        let mut row = vec![
+            figures.title.clone(),
+            figures.count.to_string(),
+            format!("{:.2}", figures.share * 100.0),
+            figures.rolled_back.to_string(),
+            figures.errors.to_string(),
+            figures.retries.to_string(),
+        ];
+        row.extend(times(&figures.response));
+        rows.push(row);
+        if let Some(deferred) = &figures.deferred {
+            let mut row = vec![
+                "  deferred".to_owned(),
+                deferred.completed.to_string(),
+                String::new(),
+                String::new(),
+                deferred.failures.total().to_string(),
+                deferred.retries.to_string(),
+            ];
+            row.extend(times(&deferred.response));
+            rows.push(row);
+        }
+    }
+    let header = [
+        "<response time, ms",
+        "count",
+        "share %",
+        "rolled back",
+        "errors",
+        "retries",
+        "mean",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99.9",
+        "max",
+    ];
+    let mut text = columns(&header, rows);
+    for deferred in summary.transactions.iter().filter_map(|figures| figures.deferred.as_ref()) {
+        text.push_str(&format!(
+            "  deferred: {} skipped ({} districts), {} late\n",
+            deferred.skipped, deferred.skipped_parts, deferred.late
+        ));
+    }
+    text
+}
+
+fn times(stats: &Stats) -> [String; 7] {
+    let times = [stats.mean, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max];
+    times.map(|time| ms(stats.count, time))
+}
+
+/// Where the response time went.
+fn clocks(summary: &Summary) -> String {
+    let row = |figures: &TransactionSummary| {
+        let mut row = vec![figures.title.clone()];
+        for stats in [figures.service, figures.queue] {
+            let times = [stats.mean, stats.p50, stats.p90, stats.p99, stats.max];
+            row.extend(times.map(|time| ms(stats.count, time)));
+        }
+        row
+    };
+    let header = ["<ms", "service mean", "p50", "p90", "p99", "max", "queue mean", "p50", "p90", "p99", "max"];
+    columns(&header, summary.transactions.iter().map(row).collect())
+}
+
+/// What the tool itself weighed.
+fn tare(run: &RunRecord, summary: &Summary) -> String {
+    let (tare, lag) = (&run.tare, &summary.lag);
+    format!(
+        "Tare: {:.1} s of CPU, {:.0} us a New-Order, {:.1} % of its threads, {:.1} MiB; \
+         timer lag p50 {} ms, p99 {} ms, max {} ms\n",
+        tare.cpu_seconds,
+        tare.cpu_us_per_headline,
+        tare.cpu_share_of_threads * 100.0,
+        tare.peak_rss_bytes as f64 / 1024.0 / 1024.0,
+        ms(lag.count, lag.p50),
+        ms(lag.count, lag.p99),
+        ms(lag.count, lag.max),
+    )
+}
+
+/// The verdict with all that bears on it.
+fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
+    let mut text = format!("Verdict: {}\n", verdict.status.name());
+    let mut list = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            text.push_str(&format!("  {title}:\n"));
+            lines.iter().for_each(|line| text.push_str(&format!("    - {line}\n")));
+        }
+    };
+    let not_judged = verdict.findings.iter().filter(|finding| finding.outcome == Judgement::NotJudged);
+    list("failed", verdict.reasons.iter().map(line).collect());
+    list("deviations", verdict.deviations.clone());
+    list("not judged", not_judged.map(line).collect());
+    if let Some(checks) = &run.checks {
+        let failed = checks.iter().filter(|check| !check.passed).count();
+        text.push_str(&format!("Consistency conditions: {} of {} hold\n", checks.len() - failed, checks.len()));
+    }
+    if let Some(reconciliation) = &run.reconciliation {
+        let outcome = if reconciliation.passed { "passed" } else { "FAILED" };
+        text.push_str(&format!("Reconciliation: {outcome}; {}\n", reconciliation.detail));
+        for item in &reconciliation.checked {
+            text.push_str(&format!(
+                "    {}: {} acknowledged, {} found, {} unknown, {} missing\n",
+                item.name, item.acknowledged, item.gained, item.unknown, item.missing
+            ));
+        }
+    }
+    text
+}
+
+/// A finding in one line: rule, figure, limit, why, clause.
+fn line(finding: &Finding) -> String {
+    let mut line = finding.rule.clone();
+    let limit = if finding.limit.is_empty() { String::new() } else { format!("limit {}", finding.limit) };
+    let parts: Vec<&str> =
+        [finding.figure.as_str(), &limit, &finding.why].into_iter().filter(|part| !part.is_empty()).collect();
+    if !parts.is_empty() {
+        line.push_str(": ");
+        line.push_str(&parts.join("; "));
+    }
+    if !finding.clause.is_empty() {
+        line.push_str(&format!(" (clause {})", finding.clause));
+    }
+    line
+}

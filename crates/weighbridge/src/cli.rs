@@ -1,0 +1,313 @@
+//! The command line: what may be said, and its help. Parsing checks form only.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use target::Isolation;
+use workload::tpcc::Style;
+
+/// Tells the truth about your SQL database under TPC-C.
+///
+/// It loads the TPC-C data set, drives faithful terminals at the database, and says what the database carried and
+/// whether the reading can be believed.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Start here:\n  weighbridge demo                          all of it on embedded SQLite, in a minute\n\
+    \n  weighbridge load --url postgres://me@localhost/bench --warehouses 10\n  \
+    weighbridge run  --url postgres://me@localhost/bench --duration 5m\n\n\
+    Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the verdict is `invalid` or a check failed.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Load, run, check and report on embedded SQLite, with nothing to install
+    Demo(DemoArgs),
+    /// Create the schema and load the initial data
+    Load(LoadArgs),
+    /// Drive the terminals and measure
+    Run(RunArgs),
+    /// Check the twelve consistency conditions, more invariants, and the rules of fresh data
+    Check(CheckArgs),
+    /// Write the initial data as CSV files
+    Generate(GenerateArgs),
+    /// Print the result of a run again, from its folder alone
+    Report(ReportArgs),
+}
+
+/// Where the database is.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArgs {
+    /// The database: sqlite:FILE or postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    ///
+    /// A password may also come from PGPASSWORD or ~/.pgpass; it is never shown or stored.
+    #[arg(long, env = "WEIGHBRIDGE_URL", hide_env_values = true, default_value = target::DEFAULT_URL)]
+    pub(crate) url: String,
+}
+
+/// The workload's name, which may stand first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Workload {
+    /// The TPC-C derived workload.
+    Tpcc,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge demo --duration 30s --file demo.db")]
+pub(crate) struct DemoArgs {
+    /// Keep the database in this file (default: a temporary one, removed at the end)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// How long to measure
+    #[arg(long, value_parser = duration, default_value = "15s")]
+    pub(crate) duration: Duration,
+    /// The run's folder [default: results/TIME-tpcc-sqlite-1w]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
+    weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
+    weighbridge load --resume                           go on with an interrupted load\n\n\
+    Two clients, one database:\n  weighbridge load --url URL --warehouses 50 --total-warehouses 100\n  \
+    weighbridge load --url URL --warehouses 50 --first-warehouse 51 --total-warehouses 100")]
+pub(crate) struct LoadArgs {
+    /// The workload
+    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
+    pub(crate) workload: Workload,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Warehouses that this client loads (about 100 MB each) [default: 1; with --resume: those of the load]
+    #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: Option<i32>,
+    /// The first of them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) first_warehouse: i32,
+    /// Warehouses of the whole database, when other clients load the rest [default: up to this client's last]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) total_warehouses: Option<i32>,
+    /// Sessions that load side by side [default: the machine's cores; 1 where the database has one writer]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Go on with an interrupted load: every row will be there exactly once
+    #[arg(long, conflicts_with = "replace")]
+    pub(crate) resume: bool,
+    /// Drop the tables that are there
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Declare the ten foreign keys
+    #[arg(long)]
+    pub(crate) foreign_keys: bool,
+    /// Seed of all rows and constants: the same seed and load time make the same data on every database
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The date in the rows, as 2026-11-21T12:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) load_time: Option<jiff::Timestamp>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge run --duration 5m                        at the standard's pace\n  \
+    weighbridge run --pacing none --connections 8 --duration 60s --check\n  \
+    weighbridge run --url postgres://me@localhost/bench --warehouses 10 --ramp 30s --duration 2h")]
+pub(crate) struct RunArgs {
+    /// The workload
+    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
+    pub(crate) workload: Workload,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Warehouses that this client drives [default: all that are loaded]
+    #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: Option<i32>,
+    /// The first of them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) first_warehouse: i32,
+    /// Warehouses driven by all clients together; remote ones are drawn from these [default: this client's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) total_warehouses: Option<i32>,
+    /// Time before the measurement begins
+    #[arg(long, value_parser = duration_or_zero, default_value = "30s")]
+    pub(crate) ramp: Duration,
+    /// How long to measure (the standard's interval is 2h)
+    #[arg(long, value_parser = duration, default_value = "5m")]
+    pub(crate) duration: Duration,
+    /// Keying and think times: standard, none, or a factor that both are multiplied with
+    #[arg(long, value_parser = pacing, default_value = "standard")]
+    pub(crate) pacing: drive::Pacing,
+    /// Connections to the database [default: two a warehouse, 8 to 128; 4 on SQLite]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connections: Option<u32>,
+    /// Terminals [default: ten a warehouse; with --pacing none: as many as connections]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) terminals: Option<u32>,
+    /// How transactions are sent: row (a row a statement) or batch (multi-row statements)
+    #[arg(long, default_value = "batch")]
+    pub(crate) style: Style,
+    /// The mix: standard (weights 45/43/4/4/4), deck (23 cards), or new_order=45,payment=43,...
+    #[arg(long, default_value = "standard")]
+    pub(crate) mix: tpcc::mix::Mix,
+    /// Isolation level: read-committed, repeatable-read or serializable [default: the weakest that passes clause 3.4]
+    #[arg(long)]
+    pub(crate) isolation: Option<Isolation>,
+    /// Seed of all inputs: the same seed makes the same terminals [default: drawn, and shown]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Check the consistency conditions after the run
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge check --url postgres://me@localhost/bench --jobs 4")]
+pub(crate) struct CheckArgs {
+    /// The workload
+    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
+    pub(crate) workload: Workload,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Warehouses to check [default: all that are loaded]
+    #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: Option<i32>,
+    /// The first of them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) first_warehouse: i32,
+    /// Sessions that check side by side [default: the machine's cores]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Comma-separated, no header, NULL as an empty field
+    Csv,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge generate --warehouses 10 --out csv\n  \
+    weighbridge generate --warehouses 50 --first-warehouse 51 --total-warehouses 100 --out csv")]
+pub(crate) struct GenerateArgs {
+    /// Warehouses to generate (about 100 MB each)
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: i32,
+    /// The first of them; the item table comes with warehouse 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) first_warehouse: i32,
+    /// Warehouses of the whole database [default: up to the last of this slice]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) total_warehouses: Option<i32>,
+    /// The files' format
+    #[arg(long, value_enum, default_value = "csv")]
+    pub(crate) format: Format,
+    /// The folder for the files, one a table
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Threads [default: the machine's cores]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Seed of all rows: the same as in `load` makes the same rows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The date in the rows, as 2026-11-21T12:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) load_time: Option<jiff::Timestamp>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w")]
+pub(crate) struct ReportArgs {
+    /// The run's folder
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The longest time that can be asked for: 30 days.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+fn duration_or_zero(text: &str) -> Result<Duration, String> {
+    let help = "write a whole number of seconds, minutes or hours, such as 30s, 5m, 1h30m";
+    let parsed: jiff::SignedDuration = text.parse().map_err(|_| help.to_owned())?;
+    let duration = Duration::try_from(parsed).map_err(|_| help.to_owned())?;
+    if duration.subsec_nanos() != 0 {
+        return Err(help.to_owned());
+    }
+    if duration > LONGEST {
+        return Err("more than 30 days".to_owned());
+    }
+    Ok(duration)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match duration_or_zero(text)? {
+        Duration::ZERO => Err("must be at least 1s".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+fn pacing(text: &str) -> Result<drive::Pacing, String> {
+    match text {
+        "standard" => Ok(drive::Pacing::Standard),
+        "none" => Ok(drive::Pacing::None),
+        factor => match factor.parse::<f64>() {
+            Ok(1.0) => Ok(drive::Pacing::Standard),
+            Ok(0.0) => Ok(drive::Pacing::None),
+            Ok(factor) if factor > 0.0 && factor <= 1000.0 => Ok(drive::Pacing::Factor(factor)),
+            _ => Err("use standard, none, or a factor such as 0.5 (up to 1000)".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_are_whole_seconds_within_reason() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        for bad in ["0s", "-5s", "1.5s", "five", "", "5", "400d", "99999999999999999999h"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+        assert_eq!(duration_or_zero("0s"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn pacing_is_standard_none_or_a_factor() {
+        assert_eq!(pacing("1"), Ok(drive::Pacing::Standard));
+        assert_eq!(pacing("0"), Ok(drive::Pacing::None));
+        assert_eq!(pacing("0.5"), Ok(drive::Pacing::Factor(0.5)));
+        for bad in ["-1", "NaN", "inf", "fast", "1001"] {
+            assert!(pacing(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `weighbridge demo`: all of it on embedded SQLite.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use drive::{Options, Pacing};
+use target::Url;
+use tpcc::mix::Mix;
+use workload::tpcc::Style;
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::load::{Existing, LoadPlan};
+
+use super::{Ended, Failure, Status, run::measure, runtime};
+use crate::cli::DemoArgs;
+
+/// Long enough for the statement caches, short enough for the patience of a newcomer.
+const RAMP: Duration = Duration::from_secs(2);
+
+const WHAT_NEXT: &str = "\nTry next:\n  \
+    weighbridge load --warehouses 10                          the same on a larger SQLite file, weighbridge.db\n  \
+    weighbridge run --duration 5m                             at the standard's pace, with keying and think times\n  \
+    weighbridge load --url postgres://USER@HOST/DATABASE      your own database\n  \
+    weighbridge --help";
+
+pub(crate) fn run(args: &DemoArgs) -> Ended {
+    let (file, temporary) = match &args.file {
+        Some(file) if file.exists() => {
+            return Err(Failure::Failed(format!("{}: the file exists; name another, or remove it", file.display())));
+        }
+        Some(file) => (file.clone(), false),
+        None => (std::env::temp_dir().join(format!("weighbridge-demo-{}.db", std::process::id())), true),
+    };
+    let ended = demo(args, &file);
+    if temporary {
+        for end in ["", "-wal", "-shm"] {
+            let mut name = file.clone().into_os_string();
+            name.push(end);
+            let _ = std::fs::remove_file(PathBuf::from(name));
+        }
+    }
+    let status = ended?;
+    if !args.json {
+        eprintln!("{WHAT_NEXT}");
+    }
+    Ok(status)
+}
+
+fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
+    let url = Url::parse(&format!("sqlite:{}", file.display()))?;
+    eprintln!("1. load: one warehouse into {url}");
+    let plan = LoadPlan {
+        first_warehouse: 1,
+        warehouses: 1,
+        catalog: Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false),
+        jobs: 1,
+        existing: Existing::Refuse,
+    };
+    super::load::with_progress(&runtime()?, &url, plan)?;
+    eprintln!("2. run: five transactions, no keying and think times; then 3. the checks");
+    let options = Options {
+        url,
+        warehouses: None,
+        first_warehouse: 1,
+        total_warehouses: None,
+        ramp: RAMP,
+        duration: args.duration,
+        pacing: Pacing::None,
+        connections: None,
+        terminals: None,
+        style: Style::Batch,
+        mix: Mix::standard(),
+        isolation: None,
+        seed: 1,
+    };
+    measure(&options, args.out.as_deref(), true, args.json)
+}

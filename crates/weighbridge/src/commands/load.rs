@@ -1,0 +1,115 @@
+//! `weighbridge load`: schema, rows, keys, statistics.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use target::{Session, Url};
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::load::{Existing, LoadError, LoadPlan, LoadProgress, LoadReport, load};
+
+use super::{Ended, Failure, Status, cores, runtime, slice, url};
+use crate::cli::LoadArgs;
+use crate::progress::{Progress, Reading};
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &LoadArgs) -> Ended {
+    let url = url(&args.target.url)?;
+    let existing = match (args.replace, args.resume) {
+        (true, _) => Existing::Replace,
+        (_, true) => Existing::Resume,
+        _ => Existing::Refuse,
+    };
+    let runtime = runtime()?;
+    let begun = match existing {
+        Existing::Resume => Some(runtime.block_on(read_catalog(&url))?),
+        _ => None,
+    };
+    let whole = begun.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1).map(|begun| begun.warehouses);
+    let warehouses = args.warehouses.or(whole).unwrap_or(1);
+    let total = args.total_warehouses.or(begun.map(|begun| begun.warehouses).filter(|_| args.warehouses.is_none()));
+    let (first_warehouse, warehouses, total) = slice(args.first_warehouse, warehouses, total)?;
+    if existing == Existing::Replace && first_warehouse > 1 {
+        return Err(Failure::Usage(
+            "--replace goes with the client that loads warehouse 1: the others join its load".to_owned(),
+        ));
+    }
+    let load_time = args.load_time.unwrap_or_else(jiff::Timestamp::now);
+    let plan = LoadPlan {
+        first_warehouse,
+        warehouses,
+        catalog: Catalog::new(args.seed, total, load_time.as_second() * 1_000_000, args.foreign_keys),
+        jobs: jobs(&url, args.jobs),
+        existing,
+    };
+    let started = Instant::now();
+    let report = with_progress(&runtime, &url, plan)?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        output::print_json(&json(warehouses, &report, seconds))?;
+    } else {
+        output::print(&text(&url, first_warehouse, warehouses, &report, seconds))?;
+    }
+    Ok(Status::Done)
+}
+
+async fn read_catalog(url: &Url) -> Result<Catalog, Failure> {
+    super::require_file(url)?;
+    Ok(Catalog::read(&mut Session::connect(url).await?).await?)
+}
+
+/// Sessions that load side by side.
+fn jobs(url: &Url, asked: Option<u16>) -> usize {
+    if !url.dialect().parallel_writers() {
+        return 1;
+    }
+    asked.map_or_else(cores, usize::from)
+}
+
+/// Loads, with progress on standard error; Ctrl-C ends it in order.
+pub(super) fn with_progress(
+    runtime: &tokio::runtime::Runtime,
+    url: &Url,
+    plan: LoadPlan,
+) -> Result<LoadReport, LoadError> {
+    let progress = Arc::new(LoadProgress::default());
+    let stopped = progress.clone();
+    interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
+    let shown = progress.clone();
+    let _bar = Progress::start("rows", move || Reading {
+        done: shown.rows.load(Ordering::Relaxed),
+        total: shown.expected_rows.load(Ordering::Relaxed),
+        doing: shown.doing.lock().map(|doing| doing.clone()).unwrap_or_default(),
+    });
+    runtime.block_on(load(url, plan, progress))
+}
+
+fn text(url: &Url, first: i32, warehouses: i32, report: &LoadReport, seconds: f64) -> String {
+    let rows: u64 = report.rows.values().sum();
+    let which = match warehouses {
+        1 => format!("warehouse {first}"),
+        _ => format!("warehouses {first} to {}", first + warehouses - 1),
+    };
+    let mut text = format!(
+        "loaded {which} into {url}: {rows} rows, {:.1} MB in {seconds:.1} s ({:.0} rows/s)",
+        report.bytes as f64 / 1e6,
+        rows as f64 / seconds.max(1e-3),
+    );
+    if !report.complete {
+        text.push_str("\nother slices are still to come: the last client to end makes keys, indexes and statistics");
+    }
+    text
+}
+
+fn json(warehouses: i32, report: &LoadReport, seconds: f64) -> serde_json::Value {
+    let tables: serde_json::Map<String, serde_json::Value> =
+        report.rows.iter().map(|(table, rows)| ((*table).to_owned(), serde_json::json!({ "rows": rows }))).collect();
+    serde_json::json!({
+        "warehouses": warehouses,
+        "rows": report.rows.values().sum::<u64>(),
+        "bytes": report.bytes,
+        "seconds": seconds,
+        "complete": report.complete,
+        "tables": tables,
+    })
+}

@@ -1,0 +1,78 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod demo;
+pub(crate) mod generate;
+pub(crate) mod load;
+pub(crate) mod report;
+pub(crate) mod run;
+
+use target::Url;
+
+/// How a command ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done.
+    Done,
+    /// Done, but the verdict is `invalid` or a check failed.
+    NotBelieved,
+}
+
+/// How a command ended badly.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Wrong usage, known before anything was touched.
+    Usage(String),
+    /// Anything else.
+    Failed(String),
+    /// Nobody reads standard output any more.
+    OutputClosed,
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Failed(error.to_string())
+    }
+}
+
+/// The result of a command.
+pub(crate) type Ended = Result<Status, Failure>;
+
+fn url(text: &str) -> Result<Url, Failure> {
+    Url::parse(text).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// Cores of this machine.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// A runtime on which sessions work side by side.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::Failed(format!("can't start a runtime: {e}")))
+}
+
+/// The warehouses of a slice: first, how many, and how many there are in all.
+fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i32), Failure> {
+    let last = i64::from(first) + i64::from(warehouses) - 1;
+    let total = i64::from(total.unwrap_or(i32::try_from(last).unwrap_or(i32::MAX)));
+    if last > total {
+        return Err(Failure::Usage(format!(
+            "warehouses {first} to {last} go beyond --total-warehouses {total}"
+        )));
+    }
+    Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
+}
+
+/// A file that SQLite would create silently where there is nothing to work on.
+fn require_file(url: &Url) -> Result<(), Failure> {
+    match url.file() {
+        Some(file) if !file.exists() => {
+            Err(Failure::Failed(format!("{url}: there is no such file; `weighbridge load` makes one")))
+        }
+        _ => Ok(()),
+    }
+}

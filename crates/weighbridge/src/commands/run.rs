@@ -1,0 +1,134 @@
+//! `weighbridge run`: drive the terminals, measure, judge.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use drive::{Options, RunError};
+use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
+use target::Url;
+
+use super::{Ended, Failure, Status, cores, require_file, url};
+use crate::cli::RunArgs;
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &RunArgs) -> Ended {
+    let url = url(&args.target.url)?;
+    require_file(&url)?;
+    let options = Options {
+        url,
+        warehouses: args.warehouses,
+        first_warehouse: args.first_warehouse,
+        total_warehouses: args.total_warehouses,
+        ramp: args.ramp,
+        duration: args.duration,
+        pacing: args.pacing,
+        connections: args.connections,
+        terminals: args.terminals,
+        style: args.style,
+        mix: args.mix.clone(),
+        isolation: args.isolation,
+        seed: args.seed.unwrap_or_else(any_seed),
+    };
+    measure(&options, args.out.as_deref(), args.check, args.json)
+}
+
+/// A seed that nobody chose; small enough to be typed again.
+pub(super) fn any_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    (now.as_nanos() as u64 ^ u64::from(std::process::id())) % 1_000_000_000
+}
+
+/// Runs, checks if asked to, judges, and prints the result.
+pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: bool) -> Ended {
+    let stop = interrupt::stop();
+    let make_folder = |plan: &record::Plan| {
+        let folder = RunFolder::create(&folder_name(out, &options.url, plan.warehouses))?;
+        eprintln!(
+            "{} terminals, {} connections, seed {}: {} of ramp, then {} measured; folder {}",
+            plan.terminals,
+            plan.connections,
+            plan.seed,
+            human(options.ramp),
+            human(options.duration),
+            folder.path().display()
+        );
+        Ok::<RunFolder, RecordError>(folder)
+    };
+    let mut live = Live::default();
+    let (folder, mut record) =
+        drive::run(options, &stop, make_folder, &mut |row| live.show(row)).map_err(|e| match e {
+            RunError::Usage(message) => Failure::Usage(message),
+            other => Failure::Failed(other.to_string()),
+        })?;
+    if check {
+        record.checks = Some(super::check::after_run(&options.url, &record.plan)?);
+        folder.write_record(&record)?;
+    }
+    conclude(&folder, record, json)
+}
+
+/// Derives summary and verdict from the folder, keeps them in it, and prints the result.
+fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
+    folder.write_record(&record)?;
+    let opened = RunFolder::open(folder.path())?;
+    let mut record = opened.record.clone();
+    let summary = Summary::of(&opened);
+    let verdict = record::judge(&opened.record, &summary, &opened.timeline);
+    record.summary = Some(summary);
+    record.verdict = Some(verdict);
+    folder.write_record(&record)?;
+    super::report::show(&RunFolder::open(folder.path())?, json)
+}
+
+/// The folder asked for, or one named for the moment and the run.
+fn folder_name(out: Option<&Path>, url: &Url, warehouses: u32) -> PathBuf {
+    out.map_or_else(
+        || {
+            let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
+            PathBuf::from("results").join(format!("{now}-tpcc-{}-{warehouses}w", url.dialect().name()))
+        },
+        Path::to_owned,
+    )
+}
+
+fn human(duration: Duration) -> String {
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    format!("{:#}", jiff::SignedDuration::from_secs(seconds))
+}
+
+/// A line a second on standard error.
+#[derive(Default)]
+struct Live {
+    lines: u32,
+    last_s: f64,
+}
+
+/// Lines between two headers.
+const HEADER_EVERY: u32 = 20;
+
+impl Live {
+    fn show(&mut self, row: &TimelineRow) {
+        if self.lines.is_multiple_of(HEADER_EVERY) {
+            eprintln!(" elapsed  phase     new-orders/min  tx/min  p50 ms  p90 ms  p99 ms  max ms  errors  retries  waiting  cpu %");
+        }
+        self.lines += 1;
+        let per_minute = 60.0 / (row.elapsed_s - self.last_s).max(1e-3);
+        self.last_s = row.elapsed_s;
+        let rate = |count: u64| count as f64 * per_minute;
+        eprintln!(
+            "{:7.1}s  {:<8} {:>15.0} {:>7.0} {:>7.1} {:>7.1} {:>7.1} {:>7.1} {:>7} {:>8} {:>8} {:>6.0}",
+            row.elapsed_s,
+            row.stage.name(),
+            rate(row.completed.first().copied().unwrap_or(0)),
+            rate(row.completed.iter().sum()),
+            row.p50_ms,
+            row.p90_ms,
+            row.p99_ms,
+            row.max_ms,
+            row.errors,
+            row.retries,
+            row.waiting,
+            row.cpu_percent,
+        );
+    }
+}

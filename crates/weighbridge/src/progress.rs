@@ -1,0 +1,83 @@
+//! Progress on standard error: a bar on a terminal, a line every few seconds elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// What to show: how far, of how much, and doing what.
+pub(crate) struct Reading {
+    pub(crate) done: u64,
+    pub(crate) total: u64,
+    pub(crate) doing: String,
+}
+
+/// Shows progress until it is dropped.
+pub(crate) struct Progress {
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+const REFRESH: Duration = Duration::from_millis(100);
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+impl Progress {
+    /// Starts to show what `read` says; `unit` is what is counted.
+    pub(crate) fn start(unit: &'static str, read: impl Fn() -> Reading + Send + 'static) -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let until = ended.clone();
+        let show = if std::io::stderr().is_terminal() { bar } else { lines };
+        let thread = std::thread::spawn(move || show(unit, &read, &until));
+        Self { ended, thread: Some(thread) }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn bar(unit: &'static str, read: &dyn Fn() -> Reading, ended: &AtomicBool) {
+    let bar = ProgressBar::new(0);
+    let template = "{bar:30} {percent:>3}%  {human_pos} {prefix}  {per_sec}  left {eta}  {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(unit);
+    while !ended.load(Ordering::Relaxed) {
+        let now = read();
+        bar.set_length(now.total.max(now.done));
+        bar.set_position(now.done);
+        bar.set_message(now.doing);
+        std::thread::sleep(REFRESH);
+    }
+    bar.finish_and_clear();
+}
+
+fn lines(unit: &'static str, read: &dyn Fn() -> Reading, ended: &AtomicBool) {
+    let started = Instant::now();
+    let mut next = started + LINE_EVERY;
+    while !ended.load(Ordering::Relaxed) {
+        std::thread::sleep(REFRESH);
+        if Instant::now() < next {
+            continue;
+        }
+        next += LINE_EVERY;
+        let now = read();
+        let seconds = started.elapsed().as_secs_f64();
+        let rate = now.done as f64 / seconds;
+        let percent = 100.0 * now.done as f64 / now.total.max(1) as f64;
+        let left = (now.total.saturating_sub(now.done)) as f64 / rate.max(1e-9);
+        eprintln!(
+            "{seconds:6.0}s  {percent:5.1}%  {} {unit}  {rate:.0}/s  left {left:.0}s  {}",
+            now.done, now.doing
+        );
+    }
+}
