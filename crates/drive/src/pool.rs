@@ -1,6 +1,6 @@
 //! A shard's connections, apart from its terminals: first come, first served.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,6 @@ pub(crate) struct Pool {
     statements: Vec<&'static Statement>,
     idle: RefCell<Vec<Session>>,
     waiting: RefCell<VecDeque<oneshot::Sender<Session>>>,
-    lost: Cell<u64>,
 }
 
 impl Pool {
@@ -29,7 +28,7 @@ impl Pool {
             idle.push(open(url, &statements).await?);
         }
         let (idle, waiting) = (RefCell::new(idle), RefCell::default());
-        Ok(Rc::new(Self { url: url.clone(), statements, idle, waiting, lost: Cell::new(0) }))
+        Ok(Rc::new(Self { url: url.clone(), statements, idle, waiting }))
     }
 
     /// A session, at once or after all who came before.
@@ -61,7 +60,6 @@ impl Pool {
 
     /// Replaces a lost session, for as long as it takes.
     pub(crate) fn replace(self: &Rc<Self>) {
-        self.lost.set(self.lost.get() + 1);
         let pool = self.clone();
         tokio::task::spawn_local(async move {
             let mut pause = RECONNECT.0;
@@ -79,11 +77,6 @@ impl Pool {
     /// How many wait for a connection now.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.borrow().len()
-    }
-
-    /// Connections lost so far.
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost.get()
     }
 }
 

@@ -352,7 +352,9 @@ fn drive(
         latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
         deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
     };
-    starts.iter().for_each(|start| drop(start.send(run_start)));
+    for start in &starts {
+        let _ = start.send(run_start);
+    }
 
     let mut collector = Collector::new(record, folder, files, clocks, threads);
     collector.collect(&inbox, &spares, observe)?;
@@ -365,6 +367,8 @@ fn drive(
     record.ended_at = timestamp(SystemTime::now());
     record.ended = if measured < options.duration { Ended::Interrupted } else { Ended::Completed };
     record.tare.cpu_seconds = measured_cpu;
+    let headline = plan.headline().map_or(0, |index| record.counts[index].measured.completed);
+    record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
     Ok(remains)

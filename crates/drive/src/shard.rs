@@ -49,8 +49,6 @@ pub(crate) struct Handover {
     pub(crate) waiting: usize,
     /// Deliveries queued or under way.
     pub(crate) backlog: usize,
-    /// Connections lost since the start.
-    pub(crate) lost: u64,
     /// Whether this is the shard's last.
     pub(crate) last: bool,
 }
@@ -228,7 +226,6 @@ async fn supervise(
             delivered: shard.delivered.take(),
             waiting: shard.pool.waiting(),
             backlog: shard.backlog.get(),
-            lost: shard.pool.lost(),
             last,
         };
         let _ = collector.send((number, handover));

@@ -77,8 +77,13 @@ impl Histograms {
     /// Adds the histograms of another run.
     pub fn merge(&mut self, other: &Histograms) {
         for (tag, histogram) in &other.by_tag {
-            self.by_tag.entry(tag.clone()).or_default().merge(histogram);
+            self.insert(tag, histogram);
         }
+    }
+
+    /// Adds a histogram under a tag.
+    pub fn insert(&mut self, tag: &str, histogram: &Histogram<u64>) {
+        self.by_tag.entry(tag.to_owned()).or_default().merge(histogram);
     }
 
     /// The histogram of a tag; `None` if nothing was recorded under it.

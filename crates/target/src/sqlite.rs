@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::dialect::{Access, Dialect, Isolation};
 use crate::schema::{ColumnType, Table};
 
+/// Opens a transaction that may write.
+pub(crate) const BEGIN_WRITER: &str = "BEGIN IMMEDIATE";
+
 /// SQLite's dialect.
 #[derive(Debug)]
 pub struct Sqlite;
@@ -67,7 +70,7 @@ impl Dialect for Sqlite {
     fn begin(&self, _isolation: Isolation, access: Access) -> String {
         match access {
             Access::ReadOnly => "BEGIN".into(),
-            Access::ReadWrite => "BEGIN IMMEDIATE".into(),
+            Access::ReadWrite => BEGIN_WRITER.into(),
         }
     }
 

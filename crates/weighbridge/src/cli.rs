@@ -13,10 +13,12 @@ use workload::tpcc::Style;
 /// whether the reading can be believed.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, max_term_width = 110)]
-#[command(after_help = "Start here:\n  weighbridge demo                          all of it on embedded SQLite, in a minute\n\
+#[command(
+    after_help = "Start here:\n  weighbridge demo                          all of it on embedded SQLite, in a minute\n\
     \n  weighbridge load --url postgres://me@localhost/bench --warehouses 10\n  \
     weighbridge run  --url postgres://me@localhost/bench --duration 5m\n\n\
-    Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the verdict is `invalid` or a check failed.")]
+    Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the verdict is `invalid` or a check failed."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -73,11 +75,13 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
+#[command(
+    after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
     weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
     weighbridge load --resume                           go on with an interrupted load\n\n\
     Two clients, one database:\n  weighbridge load --url URL --warehouses 50 --total-warehouses 100\n  \
-    weighbridge load --url URL --warehouses 50 --first-warehouse 51 --total-warehouses 100")]
+    weighbridge load --url URL --warehouses 50 --first-warehouse 51 --total-warehouses 100"
+)]
 pub(crate) struct LoadArgs {
     /// The workload
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]

@@ -55,7 +55,12 @@ pub(crate) fn run(args: &GenerateArgs) -> Ended {
     } else {
         let mut text = String::new();
         for file in &files {
-            text.push_str(&format!("{:>10} rows  {:>8.1} MB  {}\n", file.rows, file.bytes as f64 / 1e6, file.path.display()));
+            text.push_str(&format!(
+                "{:>10} rows  {:>8.1} MB  {}\n",
+                file.rows,
+                file.bytes as f64 / 1e6,
+                file.path.display()
+            ));
         }
         text.push_str(&format!("{rows:>10} rows  {:>8.1} MB  in {seconds:.1} s", bytes as f64 / 1e6));
         output::print(&text)?;

@@ -60,9 +60,7 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
     let last = i64::from(first) + i64::from(warehouses) - 1;
     let total = i64::from(total.unwrap_or(i32::try_from(last).unwrap_or(i32::MAX)));
     if last > total {
-        return Err(Failure::Usage(format!(
-            "warehouses {first} to {last} go beyond --total-warehouses {total}"
-        )));
+        return Err(Failure::Usage(format!("warehouses {first} to {last} go beyond --total-warehouses {total}")));
     }
     Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
 }

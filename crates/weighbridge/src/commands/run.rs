@@ -7,9 +7,9 @@ use drive::{Options, RunError};
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Url;
 
-use super::{Ended, Failure, Status, cores, require_file, url};
+use super::{Ended, Failure, require_file, url};
 use crate::cli::RunArgs;
-use crate::{interrupt, output};
+use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     let url = url(&args.target.url)?;
@@ -109,7 +109,9 @@ const HEADER_EVERY: u32 = 20;
 impl Live {
     fn show(&mut self, row: &TimelineRow) {
         if self.lines.is_multiple_of(HEADER_EVERY) {
-            eprintln!(" elapsed  phase     new-orders/min  tx/min  p50 ms  p90 ms  p99 ms  max ms  errors  retries  waiting  cpu %");
+            eprintln!(
+                " elapsed  phase     new-orders/min  tx/min  p50 ms  p90 ms  p99 ms  max ms  errors  retries  waiting  cpu %"
+            );
         }
         self.lines += 1;
         let per_minute = 60.0 / (row.elapsed_s - self.last_s).max(1e-3);

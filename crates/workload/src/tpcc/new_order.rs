@@ -45,7 +45,7 @@ static ITEMS: Statement =
     Statement::new("new_order.items", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({#1})");
 static STOCK_READ: Statement = Statement::new(
     "new_order.stock_read",
-    "SELECT s_quantity, s_data, CASE $3 WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
+    "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
      WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 \
      WHEN 9 THEN s_dist_09 ELSE s_dist_10 END FROM stock WHERE s_w_id = $1 AND s_i_id = $2 FOR UPDATE",
 );
@@ -63,7 +63,7 @@ static STOCK: Statement = Statement::new(
      ELSE s_quantity - quantity + 91 END, \
      s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + remote \
      FROM line WHERE s_w_id = w_id AND s_i_id = i_id \
-     RETURNING s_w_id, s_i_id, s_quantity, s_data, CASE $1 WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
+     RETURNING s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
      WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 \
      WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END",
 );
