@@ -73,20 +73,14 @@ pub fn bins(rows: &[TimelineRow], headline: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Mean of `values` and its standard error.
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
+/// Half the width of the 95 % interval of the mean of at least two `values`, by Student's t.
+#[must_use]
+pub fn mean_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
-}
-
-/// The 95 % interval of the mean of at least two `values`, by Student's t.
-#[must_use]
-pub fn mean_interval(values: &[f64]) -> (f64, f64) {
-    let (mean, error) = mean_and_error(values);
-    let t = StudentsT::new(0.0, 1.0, (values.len() - 1) as f64).map_or(1.96, |t| t.inverse_cdf(0.975));
-    ((mean - t * error).max(0.0), mean + t * error)
+    let t = StudentsT::new(0.0, 1.0, n - 1.0).map_or(1.96, |t| t.inverse_cdf(0.975));
+    t * (variance / n).sqrt()
 }
 
 /// A straight line through the stretches of an interval.

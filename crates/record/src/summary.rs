@@ -230,7 +230,9 @@ fn summarize(
 fn interval(plan: &Plan, count: u64, seconds: f64, timeline: &[TimelineRow]) -> RateInterval {
     let batches = plan.headline().map(|index| statistics::bins(timeline, index)).unwrap_or_default();
     if batches.len() >= statistics::FEWEST_BINS {
-        let (low, high) = statistics::mean_interval(&batches);
+        // Around the exact rate: the batches leave out what does not fill the last of them.
+        let (rate, error) = (per_minute(count, seconds), statistics::mean_error(&batches));
+        let (low, high) = ((rate - error).max(0.0), rate + error);
         return RateInterval { low, high, method: RateMethod::BatchMeans, batches: batches.len() as u32 };
     }
     // The square root of a Poisson count has a standard deviation of one half.

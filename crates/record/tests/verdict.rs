@@ -331,13 +331,13 @@ fn the_tool_itself() {
 
 #[test]
 fn honest_random_input_is_not_called_dishonest() {
-    // Four thousand short runs of one warehouse and as many of ten, with every window rolled honestly.
+    // Four thousand short runs of one warehouse and as many of ten, with everything rolled honestly.
     let mut dice = Dice(1);
     let mut failed = 0;
     for warehouses in [1, 10] {
         let mut run = good(warehouses, 300.0);
         let orders = run.record.tallies[ROLLBACKS].trials;
-        let summary = run.summary();
+        let mut summary = run.summary();
         for _ in 0..4_000 {
             let rolled_back = (0..orders).filter(|_| dice.roll() < 0.01).count() as u64;
             let lines: Vec<u64> = (0..orders).map(|_| 5 + (dice.roll() * 11.0) as u64).collect();
@@ -346,10 +346,30 @@ fn honest_random_input_is_not_called_dishonest() {
             tallies[ROLLBACKS].hits = rolled_back;
             tallies[LINES].hits = lines.iter().sum();
             tallies[REMOTE_LINES] = record::recorder::Tally { hits: remote, trials: lines.iter().sum() };
+            roll_mix_and_thinks(&mut dice, &mut summary);
             failed += u32::from(record::judge(&run.record, &summary, &[]).status == Status::Invalid);
         }
     }
     assert!(failed <= 8, "{failed} of 8000 honest runs were called invalid");
+}
+
+/// Honest draws of the transaction types and of the think times, at the very minimum of each.
+fn roll_mix_and_thinks(dice: &mut Dice, summary: &mut record::Summary) {
+    const CUMULATIVE: [f64; 5] = [0.45, 0.88, 0.92, 0.96, 1.0];
+    const THINK_MS: [f64; 5] = [12e3, 12e3, 10e3, 5e3, 5e3];
+    let total: u64 = summary.transactions.iter().map(|figures| figures.count).sum();
+    let mut counts = [0u64; 5];
+    for _ in 0..total {
+        let roll = dice.roll();
+        counts[CUMULATIVE.iter().filter(|&&edge| roll >= edge).count()] += 1;
+    }
+    for (index, figures) in summary.transactions.iter_mut().enumerate() {
+        figures.count = counts[index];
+        figures.share = counts[index] as f64 / total as f64;
+        let thinks: f64 = (0..counts[index]).map(|_| -(1.0 - dice.roll()).ln()).sum();
+        figures.think.count = counts[index];
+        figures.think.mean = THINK_MS[index] * thinks / counts[index].max(1) as f64;
+    }
 }
 
 #[test]
@@ -360,5 +380,7 @@ fn nothing_measured_is_judged_without_a_panic() {
     run.timeline.clear();
     let summary = run.summary();
     assert_eq!((summary.tpmc, summary.nopm), (Some(0), 0.0));
-    assert_ne!(run.verdict().status, Status::Standard);
+    let verdict = run.verdict();
+    assert_eq!(verdict.status, Status::Invalid, "a rate of nothing is no result");
+    assert_eq!(verdict.reasons.len(), 1, "{:?}", verdict.reasons);
 }

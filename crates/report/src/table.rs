@@ -100,11 +100,13 @@ fn transactions(summary: &Summary) -> String {
         "max",
     ];
     let mut text = columns(&header, rows);
-    for deferred in summary.transactions.iter().filter_map(|figures| figures.deferred.as_ref()) {
-        text.push_str(&format!(
-            "  deferred: {} skipped ({} districts), {} late\n",
-            deferred.skipped, deferred.skipped_parts, deferred.late
-        ));
+    for figures in &summary.transactions {
+        if let Some(deferred) = &figures.deferred {
+            text.push_str(&format!(
+                "{}: {} skipped ({} districts), {} deferred too long\n",
+                figures.title, deferred.skipped, deferred.skipped_parts, deferred.late
+            ));
+        }
     }
     text
 }
@@ -132,8 +134,8 @@ fn clocks(summary: &Summary) -> String {
 fn tare(run: &RunRecord, summary: &Summary) -> String {
     let (tare, lag) = (&run.tare, &summary.lag);
     format!(
-        "Tare: {:.1} s of CPU, {:.0} us a New-Order, {:.1} % of its threads, {:.1} MiB; \
-         timer lag p50 {} ms, p99 {} ms, max {} ms\n",
+        "Tare: {:.1} s of CPU, {:.0} us a New-Order, {:.1} % of its threads, {:.1} MiB at most\n\
+         Timer lag: p50 {} ms, p99 {} ms, max {} ms\n",
         tare.cpu_seconds,
         tare.cpu_us_per_headline,
         tare.cpu_share_of_threads * 100.0,

@@ -15,13 +15,20 @@ const MATERIAL_TREND: f64 = 0.10;
 const TREND_CHANCE: f64 = 1e-4;
 
 pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
-    vec![ceiling(case), floor(case), interval(case), trend(case)]
+    vec![measured(case), ceiling(case), floor(case), interval(case), trend(case)]
 }
 
 /// The count of completed headline transactions, and minutes measured.
 fn headline(case: Case<'_>) -> (f64, f64) {
     let count = case.summary.headline(&case.run.plan).map_or(0, |figures| figures.count);
     (count as f64, case.summary.measured_seconds / 60.0)
+}
+
+/// Anything at all: a rate of nothing is no result.
+fn measured(case: Case<'_>) -> Finding {
+    let (count, minutes) = headline(case);
+    let finding = Finding::of("transactions of the metric completed", "", ">= 1").figure(format!("{count}"));
+    if count > 0.0 && minutes > 0.0 { finding.pass() } else { finding.fail("nothing was measured") }
 }
 
 /// No rate above what the waits permit (4.1.3): such a figure cannot be.

@@ -1,0 +1,161 @@
+//! Killed, interrupted, full: what was done stays, and nothing is done twice.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Place, Said, done, json, say, weighbridge};
+
+/// Sends a signal to a child by its process id.
+fn signal(child: &Child, name: &str) {
+    let status = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "kill {name}");
+}
+
+/// Steps that a load has recorded so far.
+fn recorded_steps(url: &str) -> i64 {
+    let url = target::Url::parse(url).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let Ok(mut session) = target::Session::connect(&url).await else { return 0 };
+        match session.query("SELECT COUNT(*) FROM weighbridge_load", &[]).await {
+            Ok(answer) => answer.only().unwrap().big(0).unwrap(),
+            Err(_) => 0,
+        }
+    })
+}
+
+/// Kills a load again and again, each time a few steps further, then resumes it to the end.
+fn killed_load_is_resumed(url: &str, place: &Place) {
+    if let Some(file) = url.strip_prefix("sqlite:") {
+        // Opening the file to look must not be what creates it.
+        assert!(!std::path::Path::new(file).exists());
+    }
+    let load = ["load", "--url", url, "--warehouses", "3", "--jobs", "2", "--seed", "9"];
+    let mut kills = 0;
+    for wanted in [1, 5, 12, 20] {
+        let mut args = load.to_vec();
+        if kills > 0 {
+            args.push("--resume");
+        }
+        let mut child = weighbridge(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let give_up = Instant::now() + Duration::from_secs(60);
+        while recorded_steps(url) < wanted && Instant::now() < give_up && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if child.try_wait().unwrap().is_none() {
+            signal(&child, "-KILL");
+            kills += 1;
+        }
+        child.wait().unwrap();
+    }
+    assert!(kills > 0, "the load was never caught at work");
+    let refused = say(&load);
+    assert_eq!(refused.status, 1, "a load that is there is not started over: {}", refused.stderr);
+    assert!(refused.stderr.contains("--resume"), "{}", refused.stderr);
+
+    let loaded = json(&["load", "--url", url, "--resume"]);
+    assert_eq!(loaded["complete"], true);
+    assert_eq!(loaded["tables"]["stock"]["rows"], 300_000);
+    let check = json(&["check", "--url", url]);
+    assert_eq!(check["passed"], true, "{check:#}");
+    // Nothing is left to do, and nothing is done again.
+    assert_eq!(json(&["load", "--url", url, "--resume"])["bytes"], 0);
+    let _ = place;
+}
+
+#[test]
+fn a_killed_load_is_resumed_on_sqlite() {
+    let place = Place::new();
+    killed_load_is_resumed(&place.sqlite(), &place);
+}
+
+#[test]
+fn a_killed_load_is_resumed_on_postgres() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("killed").unwrap();
+    killed_load_is_resumed(&server.url("killed"), &Place::new());
+}
+
+/// Starts a run without waits, waits for `lines` of its live view, sends `signals`, and returns what it said.
+fn interrupted_run(place: &Place, out: &str, lines: usize, signals: &[&str]) -> Said {
+    let url = place.sqlite();
+    let args = ["run", "--url", &url, "--pacing", "none", "--ramp", "1s", "--duration", "10m", "--out", out];
+    let mut child = weighbridge(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut stderr = String::new();
+    for _ in 0..lines {
+        reader.read_line(&mut stderr).unwrap();
+    }
+    for name in signals {
+        signal(&child, name);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::io::Read::read_to_string(&mut reader, &mut stderr).unwrap();
+    let mut said: Said = child.wait_with_output().unwrap().into();
+    said.stderr = stderr;
+    said
+}
+
+#[test]
+fn ctrl_c_ends_a_run_early_with_a_partial_result() {
+    let place = Place::new();
+    done(&["load", "--url", &place.sqlite()]);
+    let out = place.text("run");
+    let said = interrupted_run(&place, &out, 6, &["-INT"]);
+    assert_eq!(said.status, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("Verdict: unconstrained"), "{}", said.stdout);
+    assert!(said.stdout.contains("Reconciliation: passed"), "{}", said.stdout);
+    let report = json(&["report", &out]);
+    let seconds = report["measured_seconds"].as_f64().unwrap();
+    assert!(seconds > 1.0 && seconds < 60.0, "{seconds}");
+}
+
+#[test]
+fn a_killed_run_can_be_reported() {
+    let place = Place::new();
+    done(&["load", "--url", &place.sqlite()]);
+    let out = place.text("run");
+    let said = interrupted_run(&place, &out, 7, &["-KILL"]);
+    assert_eq!(said.status, -1);
+    let report = say(&["report", &out, "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert!(report["transactions"]["new_order"]["count"].as_u64() > Some(0), "{report:#}");
+    // What the process had under way when it was killed was rolled back by the database.
+    assert_eq!(json(&["check", "--url", &place.sqlite()])["passed"], true);
+}
+
+#[test]
+fn ctrl_c_ends_a_load_in_order() {
+    let place = Place::new();
+    let url = place.sqlite();
+    let load = ["load", "--url", &url, "--warehouses", "10"];
+    let child = weighbridge(&load).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.path("bench.db").exists() || recorded_steps(&url) < 3 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    signal(&child, "-INT");
+    let said: Said = child.wait_with_output().unwrap().into();
+    assert_eq!(said.status, 1, "{}", said.stderr);
+    assert!(said.stderr.contains("--resume"), "{}", said.stderr);
+    assert_eq!(json(&["load", "--url", &url, "--resume"])["complete"], true);
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    let place = Place::new();
+    let url = place.sqlite();
+    // A limit on the size of files stands for a full disk.
+    let script = "trap '' XFSZ; ulimit -f 20000; exec \"$@\"";
+    let binary = env!("CARGO_BIN_EXE_weighbridge");
+    let output = std::process::Command::new("bash")
+        .args(["-c", script, "bash", binary, "load", "--url", &url])
+        .output()
+        .unwrap();
+    let said: Said = output.into();
+    assert_eq!(said.status, 1, "{}", said.stderr);
+    let errors: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("error:")).collect();
+    assert_eq!(errors.len(), 1, "{}", said.stderr);
+    assert!(errors[0].contains("loading ") && errors[0].contains("warehouse 1"), "{}", said.stderr);
+    assert_eq!(json(&["load", "--url", &url, "--resume"])["complete"], true);
+}

@@ -1,0 +1,7 @@
+//! The binary as a user meets it: commands, exit statuses, one-line errors, signals, crashes.
+
+mod bad_input;
+mod crash;
+mod same_data;
+mod support;
+mod whole_way;

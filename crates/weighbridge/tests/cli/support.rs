@@ -1,0 +1,81 @@
+//! Running the binary and reading what it says.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A command line of the tool, in an environment without the developer's own settings.
+pub(crate) fn weighbridge(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weighbridge"));
+    command.args(args).stdin(Stdio::null());
+    for name in ["WEIGHBRIDGE_URL", "WEIGHBRIDGE_LOG", "PGPASSWORD", "PGPASSFILE", "PGHOST", "PGUSER", "PGDATABASE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What a run of the tool left behind.
+pub(crate) struct Said {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Said {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+}
+
+/// Runs to the end.
+pub(crate) fn say(args: &[&str]) -> Said {
+    weighbridge(args).output().expect("the binary starts").into()
+}
+
+/// Runs to the end and expects success.
+pub(crate) fn done(args: &[&str]) -> Said {
+    let said = say(args);
+    assert_eq!(said.status, 0, "{args:?}\n{}\n{}", said.stdout, said.stderr);
+    said
+}
+
+/// Runs with `--json` and expects success and exactly one JSON document on standard output.
+pub(crate) fn json(args: &[&str]) -> serde_json::Value {
+    let said = done(&[args, &["--json"]].concat());
+    serde_json::from_str(&said.stdout).unwrap_or_else(|e| panic!("{e}: {}", said.stdout))
+}
+
+/// A folder for a test, and an SQLite URL in it.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub(crate) fn sqlite(&self) -> String {
+        format!("sqlite:{}", self.text("bench.db"))
+    }
+}
+
+/// Files in a folder, sorted.
+pub(crate) fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,103 @@
+//! Load, run, check, report: on SQLite and on PostgreSQL.
+
+use crate::support::{Place, done, files, json, say};
+
+#[test]
+fn the_demo_prints_a_verdict_and_passed_checks() {
+    let place = Place::new();
+    let run = place.text("run");
+    let said = done(&["demo", "--duration", "3s", "--out", &run]);
+    assert!(said.stdout.contains("NOPM"), "{}", said.stdout);
+    assert!(said.stdout.contains("Verdict: unconstrained"), "{}", said.stdout);
+    assert!(said.stdout.contains("Reconciliation: passed"), "{}", said.stdout);
+    assert!(said.stdout.contains("not an audited TPC-C result"), "{}", said.stdout);
+    assert!(said.stderr.contains("Try next:"), "{}", said.stderr);
+    assert_eq!(files(&place.path("run")), ["deliveries.csv", "latency.hlog", "run.json", "timeline.csv"]);
+
+    let again = done(&["report", &run]);
+    assert_eq!(again.stdout, said.stdout, "the folder alone gives the same result");
+}
+
+#[test]
+fn sqlite_goes_the_whole_way_in_both_styles() {
+    let place = Place::new();
+    whole_way(&place.sqlite(), &place, &["serializable"]);
+}
+
+#[test]
+fn postgres_goes_the_whole_way_in_both_styles() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("bench").expect("a database");
+    let place = Place::new();
+    whole_way(&server.url("bench"), &place, &["repeatable-read", "serializable"]);
+}
+
+/// Thousands of transactions at 8 connections without waits leave a consistent database.
+fn whole_way(url: &str, place: &Place, isolations: &[&str]) {
+    let loaded = json(&["load", "--url", url, "--warehouses", "2"]);
+    assert_eq!(loaded["warehouses"], 2);
+    assert_eq!(loaded["tables"]["customer"]["rows"], 60_000);
+    assert_eq!(loaded["tables"]["item"]["rows"], 100_000);
+    assert_eq!(loaded["complete"], true);
+
+    let fresh = json(&["check", "--url", url]);
+    assert_eq!(fresh["passed"], true, "{fresh:#}");
+    assert!(fresh["checks"].as_array().is_some_and(|checks| checks.len() > 30), "{fresh:#}");
+
+    let mut retries = 0;
+    for isolation in isolations {
+        for style in ["row", "batch"] {
+            let out = place.text(&format!("{isolation}-{style}"));
+            let run = json(&[
+                "run", "--url", url, "--pacing", "none", "--connections", "8", "--ramp", "1s", "--duration", "5s",
+                "--style", style, "--isolation", isolation, "--check", "--out", &out,
+            ]);
+            assert_eq!(run["verdict"]["status"], "unconstrained", "{run:#}");
+            assert!(run["tpmc"].is_null() && run["efficiency"].is_null());
+            assert_eq!(run["style"], style);
+            let transactions = run["transactions"].as_object().expect("the five transactions");
+            assert_eq!(transactions.len(), 5);
+            for (name, transaction) in transactions {
+                assert!(transaction["count"].as_u64() > Some(0), "{name}: {run:#}");
+                assert_eq!(transaction["errors"], 0, "{name}: {run:#}");
+                retries += transaction["retries"].as_u64().unwrap_or(0);
+            }
+            assert!(run["transactions"]["new_order"]["count"].as_u64() > Some(500), "{run:#}");
+            assert_eq!(run["reconciliation"]["passed"], true, "{run:#}");
+        }
+    }
+    // At 4 connections a warehouse conflicts are certain where the database lets writers run side by side.
+    if url.starts_with("postgres") {
+        assert!(retries > 0, "PostgreSQL refused nothing");
+    }
+    let after = json(&["check", "--url", url]);
+    assert_eq!(after["passed"], true, "{after:#}");
+}
+
+#[test]
+fn at_the_standards_pace_the_waits_are_served() {
+    let place = Place::new();
+    let url = place.sqlite();
+    done(&["load", "--url", &url, "--warehouses", "2"]);
+    let out = place.text("run");
+    let run = json(&["run", "--url", &url, "--ramp", "1s", "--duration", "45s", "--seed", "5", "--out", &out]);
+    assert_eq!(run["verdict"]["status"], "engineering", "{run:#}");
+    assert_eq!(run["pacing"], "standard");
+    assert!(run["tpmc"].is_u64() && run["efficiency"].is_f64(), "{run:#}");
+    let keying = &run["transactions"]["payment"]["keying_ms"];
+    assert!(keying["min"].as_f64() >= Some(3000.0) && keying["mean"].as_f64() < Some(3200.0), "{run:#}");
+    assert_eq!(run["seed"], 5);
+}
+
+#[test]
+fn slices_make_one_database_whoever_ends_last() {
+    let place = Place::new();
+    let url = place.sqlite();
+    let first = json(&["load", "--url", &url, "--warehouses", "1", "--total-warehouses", "2"]);
+    assert_eq!(first["complete"], false);
+    assert_eq!(say(&["run", "--url", &url]).status, 1, "a half-loaded database is not driven");
+    let second = ["load", "--url", &url, "--warehouses", "1", "--first-warehouse", "2", "--total-warehouses", "2"];
+    assert_eq!(json(&second)["complete"], true);
+    assert_eq!(say(&second).status, 1, "a slice is not loaded twice");
+    assert_eq!(json(&["check", "--url", &url])["passed"], true);
+}
