@@ -284,7 +284,7 @@ fn terminals(options: &Options, prepared: &Prepared) -> Vec<Terminal> {
             let d_id = (at / warehouses % ::tpcc::DISTRICTS_PER_WAREHOUSE as u64) as i32 + 1;
             // Numbered over the whole database, so that no two clients share a stream.
             let number = (w_id as u64 - 1) + (at / warehouses) * plan.loaded_warehouses as u64;
-            Terminal::new(plan.seed, number, w_id, d_id, active, prepared.catalog.run, options.mix.clone())
+            Terminal::new(plan.seed, number, w_id, d_id, active, prepared.catalog.run, options.mix)
         })
         .collect()
 }

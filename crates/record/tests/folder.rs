@@ -1,4 +1,5 @@
 //! Run folders: what is written can be read, after a crash too, and what is damaged is named.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -222,6 +223,30 @@ fn damage_elsewhere_is_an_error_with_its_line() {
     let timeline = fs::read(dir.path().join(TIMELINE)).unwrap();
     fs::write(dir.path().join(LATENCY_LOG), &timeline).unwrap();
     assert!(error(dir.path()).starts_with("latency.hlog:1: not an HdrHistogram interval log"));
+}
+
+#[test]
+fn garbled_files_are_refused_or_read_but_never_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), Ended::Completed);
+    let mut dice = Dice(11);
+    for name in [LATENCY_LOG, TIMELINE, RUN_JSON] {
+        let path = dir.path().join(name);
+        let bytes = fs::read(&path).unwrap();
+        for _ in 0..300 {
+            let mut garbled = bytes.clone();
+            for _ in 0..3 {
+                let at = (dice.roll() * garbled.len() as f64) as usize;
+                garbled[at] = (dice.roll() * 256.0) as u8;
+            }
+            fs::write(&path, garbled).unwrap();
+            if let Ok(run) = RunFolder::open(dir.path()) {
+                let summary = Summary::of(&run);
+                let _ = record::judge(&run.record, &summary, &run.timeline);
+            }
+        }
+        fs::write(&path, bytes).unwrap();
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Laws of recording and merging, and figures with known answers.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

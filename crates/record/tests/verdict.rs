@@ -1,4 +1,5 @@
 //! Every rule of the verdict: when it passes, when it fails, when it is not judged.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

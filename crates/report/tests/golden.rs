@@ -1,4 +1,5 @@
 //! The text and the JSON of fixed runs, to the letter. `UPDATE_GOLDEN=1` writes them anew.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "../../record/tests/common/mod.rs"]
 mod common;

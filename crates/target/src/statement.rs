@@ -17,12 +17,19 @@ pub struct Statement {
     pub name: &'static str,
     /// The SQL text.
     pub sql: &'static str,
+    /// The numbers of rows to prepare it for when a connection is made; others are prepared when they first come.
+    pub rows: (usize, usize),
 }
 
 impl Statement {
-    /// A statement by name.
+    /// A statement without a repeated part.
     pub const fn new(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql }
+        Self { name, sql, rows: (1, 1) }
+    }
+
+    /// A multi-row statement that usually has `least` to `most` rows.
+    pub const fn multi_row(name: &'static str, sql: &'static str, least: usize, most: usize) -> Self {
+        Self { name, sql, rows: (least, most) }
     }
 
     /// The text for `rows` repetitions of the part in braces, every parameter as `$n`.

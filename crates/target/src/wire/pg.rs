@@ -57,8 +57,8 @@ impl Session {
 
     pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
         for statement in statements {
-            if !statement.sql.contains('{') {
-                self.prepared(statement, 1).await?;
+            for rows in statement.rows.0..=statement.rows.1 {
+                self.prepared(statement, rows).await?;
             }
         }
         Ok(())

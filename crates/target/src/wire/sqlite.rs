@@ -35,6 +35,7 @@ type Reply<T> = oneshot::Sender<Result<T, Error>>;
 enum Request {
     Wave { begin: Option<String>, calls: Vec<Call>, values: Vec<OwnedValue>, reply: Reply<Vec<Answer>> },
     Execute { begin: Option<String>, sql: String, reply: Reply<()> },
+    End { verb: String, reply: Reply<()> },
     Query { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<Answer> },
     Rows { begin: Option<String>, sql: Arc<str>, columns: usize, values: Vec<SqliteValue>, reply: Reply<()> },
 }
@@ -95,7 +96,8 @@ impl Session {
         if self.pending_begin.take().is_some() || !std::mem::take(&mut self.in_transaction) {
             return Ok(());
         }
-        let ended = self.execute(verb).await;
+        let verb = verb.to_owned();
+        let ended = self.ask(|reply| Request::End { verb, reply }).await;
         self.turn = None;
         ended
     }
@@ -205,6 +207,9 @@ fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
                 let done = begun(&connection, begin).and_then(|()| connection.execute_batch(&sql).map_err(error));
                 let _ = reply.send(done);
             }
+            Request::End { verb, reply } => {
+                let _ = reply.send(end(&connection, &verb));
+            }
             Request::Query { begin, sql, values, reply } => {
                 let done = begun(&connection, begin).and_then(|()| run(&connection, &sql, &values, "query", true));
                 let _ = reply.send(done);
@@ -219,6 +224,19 @@ fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
 
 fn begun(connection: &Connection, begin: Option<String>) -> Result<(), Error> {
     begin.map_or(Ok(()), |sql| connection.execute_batch(&sql).map_err(error))
+}
+
+/// COMMIT or ROLLBACK. Whatever comes of it, no transaction is open afterwards: some failures have
+/// SQLite roll back by itself, others (a busy COMMIT) leave that to us.
+fn end(connection: &Connection, verb: &str) -> Result<(), Error> {
+    if verb == "ROLLBACK" && connection.is_autocommit() {
+        return Ok(());
+    }
+    let ended = connection.execute_batch(verb).map_err(error);
+    if ended.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    ended
 }
 
 /// SQL texts by the statement's address and its number of rows.

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         connections: args.connections,
         terminals: args.terminals,
         style: args.style,
-        mix: args.mix.clone(),
+        mix: args.mix,
         isolation: args.isolation,
         seed: args.seed.unwrap_or_else(any_seed),
     };

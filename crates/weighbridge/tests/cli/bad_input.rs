@@ -131,7 +131,8 @@ fn a_damaged_run_folder_is_described() {
 
     std::fs::write(place.path("run/run.json"), &whole[..whole.len() / 2]).unwrap();
     refused(&["report", &run], 1, &["run.json"]);
-    std::fs::write(place.path("run/run.json"), whole.replacen("\"record_version\": 1", "\"record_version\": 99", 1)).unwrap();
+    std::fs::write(place.path("run/run.json"), whole.replacen("\"record_version\": 1", "\"record_version\": 99", 1))
+        .unwrap();
     refused(&["report", &run], 1, &["99", "newer"]);
 }
 

@@ -49,8 +49,24 @@ fn whole_way(url: &str, place: &Place, isolations: &[&str]) {
         for style in ["row", "batch"] {
             let out = place.text(&format!("{isolation}-{style}"));
             let run = json(&[
-                "run", "--url", url, "--pacing", "none", "--connections", "8", "--ramp", "1s", "--duration", "5s",
-                "--style", style, "--isolation", isolation, "--check", "--out", &out,
+                "run",
+                "--url",
+                url,
+                "--pacing",
+                "none",
+                "--connections",
+                "8",
+                "--ramp",
+                "1s",
+                "--duration",
+                "5s",
+                "--style",
+                style,
+                "--isolation",
+                isolation,
+                "--check",
+                "--out",
+                &out,
             ]);
             assert_eq!(run["verdict"]["status"], "unconstrained", "{run:#}");
             assert!(run["tpmc"].is_null() && run["efficiency"].is_null());

@@ -17,9 +17,11 @@ static OLDEST_OF_ALL: Statement = Statement::new(
      UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10) \
      SELECT d_id, (SELECT MIN(no_o_id) FROM new_order WHERE no_w_id = $1 AND no_d_id = d_id) FROM district_ids",
 );
-static TAKE: Statement = Statement::new(
+static TAKE: Statement = Statement::multi_row(
     "delivery.take",
     "DELETE FROM new_order WHERE {(no_w_id = $1 AND no_d_id = #1 AND no_o_id = #2)| OR }",
+    1,
+    10,
 );
 static ORDER_READ: Statement = Statement::new(
     "delivery.order_read",
@@ -29,10 +31,12 @@ static ORDER_WRITE: Statement = Statement::new(
     "delivery.order_write",
     "UPDATE orders SET o_carrier_id = $4 WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
 );
-static ORDERS: Statement = Statement::new(
+static ORDERS: Statement = Statement::multi_row(
     "delivery.orders",
     "UPDATE orders SET o_carrier_id = $2 WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR } \
      RETURNING o_d_id, o_c_id",
+    10,
+    10,
 );
 static LINES_READ: Statement = Statement::new(
     "delivery.lines_read",
@@ -42,37 +46,31 @@ static LINES_WRITE: Statement = Statement::new(
     "delivery.lines_write",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
 );
-static LINES: Statement = Statement::new(
+static LINES: Statement = Statement::multi_row(
     "delivery.lines",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
      WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR } RETURNING ol_d_id, ol_amount",
+    10,
+    10,
 );
 static CUSTOMER: Statement = Statement::new(
     "delivery.customer",
     "UPDATE customer SET c_balance = c_balance + $4, c_delivery_cnt = c_delivery_cnt + 1 \
      WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
 );
-static CUSTOMERS: Statement = Statement::new(
+static CUSTOMERS: Statement = Statement::multi_row(
     "delivery.customers",
     "WITH delivered(d_id, number, amount) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
      CAST(#3 AS DECIMAL(12,2)))}) \
      UPDATE customer SET c_balance = c_balance + amount, c_delivery_cnt = c_delivery_cnt + 1 \
      FROM delivered WHERE c_w_id = $1 AND c_d_id = d_id AND c_id = number",
+    10,
+    10,
 );
 
-pub(super) const STATEMENTS: &[&Statement] = &[
-    &OLDEST,
-    &OLDEST_OF_ALL,
-    &TAKE,
-    &ORDER_READ,
-    &ORDER_WRITE,
-    &ORDERS,
-    &LINES_READ,
-    &LINES_WRITE,
-    &LINES,
-    &CUSTOMER,
-    &CUSTOMERS,
-];
+pub(super) const ROW: &[&Statement] =
+    &[&OLDEST, &TAKE, &ORDER_READ, &ORDER_WRITE, &LINES_READ, &LINES_WRITE, &CUSTOMER];
+pub(super) const BATCH: &[&Statement] = &[&OLDEST_OF_ALL, &TAKE, &ORDERS, &LINES, &CUSTOMERS];
 
 /// What a Delivery delivered, district by district: O_ID, or none where nothing waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

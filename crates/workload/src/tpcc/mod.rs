@@ -50,16 +50,13 @@ pub enum Output {
     StockLevel(StockLevelOutput),
 }
 
-/// The statements of all transactions, to be prepared when a connection is made.
-pub fn statements() -> Vec<&'static Statement> {
-    [
-        new_order::STATEMENTS,
-        payment::STATEMENTS,
-        order_status::STATEMENTS,
-        delivery::STATEMENTS,
-        stock_level::STATEMENTS,
-    ]
-    .concat()
+/// The statements of all transactions in a style, to be prepared when a connection is made.
+pub fn statements(style: Style) -> Vec<&'static Statement> {
+    let own = match style {
+        Style::Row => [new_order::ROW, payment::ROW, delivery::ROW],
+        Style::Batch => [new_order::BATCH, payment::BATCH, delivery::BATCH],
+    };
+    [own.concat(), order_status::STATEMENTS.to_vec(), stock_level::STATEMENTS.to_vec()].concat()
 }
 
 /// Runs one transaction, once. After an error the session holds no open transaction.

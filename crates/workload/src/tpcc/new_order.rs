@@ -41,8 +41,12 @@ static NEW_ORDER: Statement =
     Statement::new("new_order.new_order", "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES ($1, $2, $3)");
 static ITEM: Statement =
     Statement::new("new_order.item", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = $1");
-static ITEMS: Statement =
-    Statement::new("new_order.items", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({#1})");
+static ITEMS: Statement = Statement::multi_row(
+    "new_order.items",
+    "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({#1})",
+    5,
+    15,
+);
 static STOCK_READ: Statement = Statement::new(
     "new_order.stock_read",
     "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
@@ -55,7 +59,7 @@ static STOCK_WRITE: Statement = Statement::new(
      s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
 );
 /// Touches a row once however often it is listed, so an order's repeated items take a call each.
-static STOCK: Statement = Statement::new(
+static STOCK: Statement = Statement::multi_row(
     "new_order.stock",
     "WITH line(w_id, i_id, quantity, remote) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
      CAST(#3 AS INTEGER), CAST(#4 AS INTEGER))}) \
@@ -66,32 +70,33 @@ static STOCK: Statement = Statement::new(
      RETURNING s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
      WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 \
      WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END",
+    4,
+    15,
 );
-static ORDER_LINES: Statement = Statement::new(
+static ORDER_LINES: Statement = Statement::multi_row(
     "new_order.order_lines",
     "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, \
      ol_quantity, ol_amount, ol_dist_info) VALUES {($1, $2, $3, #1, #2, #3, NULL, #4, #5, #6)}",
+    1,
+    15,
 );
 
 /// What I_DATA and S_DATA of a brand item both contain.
 const ORIGINAL: &str = "ORIGINAL";
 
-pub(super) const STATEMENTS: &[&Statement] = &[
+pub(super) const ROW: &[&Statement] = &[
     &WAREHOUSE,
-    &ENTRY,
-    &CUSTOMER,
     &DISTRICT_READ,
     &DISTRICT_WRITE,
-    &DISTRICT,
+    &CUSTOMER,
     &ORDER,
     &NEW_ORDER,
     &ITEM,
-    &ITEMS,
     &STOCK_READ,
     &STOCK_WRITE,
-    &STOCK,
     &ORDER_LINES,
 ];
+pub(super) const BATCH: &[&Statement] = &[&ENTRY, &DISTRICT, &ORDER, &NEW_ORDER, &ITEMS, &STOCK, &ORDER_LINES];
 
 /// What New-Order shows (2.4.3.3); rolled back, only the header up to `o_id` counts (2.4.3.4).
 #[derive(Clone, Debug, PartialEq)]

@@ -63,22 +63,19 @@ static HISTORY: Statement = Statement::new(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 );
 
-pub(super) const STATEMENTS: &[&Statement] = &[
+pub(super) const ROW: &[&Statement] = &[
     &WAREHOUSE_READ,
     &WAREHOUSE_WRITE,
-    &WAREHOUSE,
     &DISTRICT_READ,
     &DISTRICT_WRITE,
-    &DISTRICT,
     &customer::BY_NAME,
     &CUSTOMER_READ,
     &CUSTOMER_WRITE,
-    &CUSTOMER,
     &DATA_READ,
     &DATA_WRITE,
-    &DATA,
     &HISTORY,
 ];
+pub(super) const BATCH: &[&Statement] = &[&WAREHOUSE, &DISTRICT, &customer::BY_NAME, &CUSTOMER, &DATA, &HISTORY];
 
 /// Characters of C_DATA kept (1.3.1), and shown (2.5.3.3).
 const DATA_LENGTH: usize = 500;
