@@ -56,3 +56,48 @@ pub(crate) async fn with_retries<T>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn attempts(outcomes: &[Class]) -> (Result<(), Error>, u32, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let url = target::Url::parse(&format!("sqlite:{}", folder.path().join("a.db").display())).unwrap();
+        let mut session = Session::connect(&url).await.unwrap();
+        let mut made = 0;
+        let (ended, retries) = with_retries(&mut session, &Jitter::new(1), async |_| {
+            made += 1;
+            outcomes.get(made - 1).map_or(Ok(()), |class| Err(Error::new(*class, None, "no")))
+        })
+        .await;
+        (ended, retries, made)
+    }
+
+    #[tokio::test]
+    async fn only_what_asks_for_it_is_tried_again() {
+        let (ended, retries, made) = attempts(&[Class::Retry, Class::Retry]).await;
+        assert!(ended.is_ok() && retries == 2 && made == 3);
+        for class in [Class::Integrity, Class::Lost, Class::Unknown, Class::Permanent] {
+            let (ended, retries, made) = attempts(&[class]).await;
+            assert_eq!((ended.unwrap_err().class(), retries, made), (class, 0, 1));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_transaction_that_never_gets_through_is_given_up() {
+        let (ended, retries, made) = attempts(&[Class::Retry; 1000]).await;
+        assert_eq!(ended.unwrap_err().class(), Class::Retry);
+        assert_eq!((retries, made), (MAX_RETRIES, MAX_RETRIES as usize + 1));
+    }
+
+    #[test]
+    fn pauses_grow_and_stay_bounded() {
+        let jitter = Jitter::new(7);
+        assert!(jitter.pause(1).is_zero());
+        let longest = |retry: u32| (0..1000).map(|_| jitter.pause(retry)).max().unwrap();
+        assert!(longest(2) <= Duration::from_millis(1));
+        assert!(longest(5) > Duration::from_millis(4) && longest(5) <= Duration::from_millis(8));
+        assert!(longest(200) <= LONGEST_PAUSE);
+    }
+}

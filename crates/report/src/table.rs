@@ -13,7 +13,7 @@ use crate::columns::{columns, ms};
 pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
     let parts = [
         headline(run, summary, verdict),
-        rates(summary),
+        rates(run, summary),
         transactions(summary),
         clocks(summary),
         tare(run, summary),
@@ -44,17 +44,30 @@ fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
 }
 
 /// The rate in the other ways of counting.
-fn rates(summary: &Summary) -> String {
+fn rates(run: &RunRecord, summary: &Summary) -> String {
     let interval = summary.nopm_interval;
     let method = match interval.method {
         RateMethod::BatchMeans => format!("means of {} batches", interval.batches),
         RateMethod::Poisson => "from the count alone".to_owned(),
     };
-    format!(
-        "New orders a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n\
-         All transactions a minute: {:.1}\n",
-        summary.nopm, summary.nopm_committed, interval.low, interval.high, summary.total_per_minute
-    )
+    let mut text = format!(
+        "New orders a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
+        summary.nopm, summary.nopm_committed, interval.low, interval.high
+    );
+    if summary.efficiency.is_some() {
+        // The ceiling is that of the mix and the waits, with answers that take no time.
+        let full = run.plan.scale.max_per_warehouse * f64::from(run.plan.warehouses);
+        let percent = |rate: f64| 100.0 * rate / full;
+        let ceiling = run.plan.ceiling_per_warehouse * f64::from(run.plan.warehouses);
+        text.push_str(&format!(
+            "Efficiency: 95 % interval {:.1} % to {:.1} %; the mix and the waits allow {:.1} %\n",
+            percent(interval.low),
+            percent(interval.high),
+            percent(ceiling)
+        ));
+    }
+    text.push_str(&format!("All transactions a minute: {:.1}\n", summary.total_per_minute));
+    text
 }
 
 /// Counts and response times per transaction type.

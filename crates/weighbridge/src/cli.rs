@@ -64,7 +64,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// How long to measure
-    #[arg(long, value_parser = duration, default_value = "15s")]
+    #[arg(long, value_parser = duration, default_value = "15s", allow_hyphen_values = true)]
     pub(crate) duration: Duration,
     /// The run's folder [default: results/TIME-tpcc-sqlite-1w]
     #[arg(long, value_name = "DIR")]
@@ -140,13 +140,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) total_warehouses: Option<i32>,
     /// Time before the measurement begins
-    #[arg(long, value_parser = duration_or_zero, default_value = "30s")]
+    #[arg(long, value_parser = duration_or_zero, default_value = "30s", allow_hyphen_values = true)]
     pub(crate) ramp: Duration,
     /// How long to measure (the standard's interval is 2h)
-    #[arg(long, value_parser = duration, default_value = "5m")]
+    #[arg(long, value_parser = duration, default_value = "5m", allow_hyphen_values = true)]
     pub(crate) duration: Duration,
     /// Keying and think times: standard, none, or a factor that both are multiplied with
-    #[arg(long, value_parser = pacing, default_value = "standard")]
+    #[arg(long, value_parser = pacing, default_value = "standard", allow_hyphen_values = true)]
     pub(crate) pacing: drive::Pacing,
     /// Connections to the database [default: two a warehouse, 8 to 128; 4 on SQLite]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]

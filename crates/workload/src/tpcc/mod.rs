@@ -1,6 +1,7 @@
 //! TPC-C against a session: one file a transaction, each to be read beside its clause.
 
 pub mod catalog;
+pub mod check;
 mod customer;
 mod delivery;
 pub mod generate;
