@@ -1,7 +1,81 @@
-use super::{Ended, Failure, Status};
-pub(crate) fn run(_: &crate::cli::CheckArgs) -> Ended {
-    Ok(Status::Done)
+//! `weighbridge check`: is what the database holds consistent?
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use record::Plan;
+use record::run::CheckResult as Recorded;
+use target::{Session, Url};
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
+
+use super::{Ended, Failure, Status, cores, require_file, runtime, url};
+use crate::cli::CheckArgs;
+use crate::progress::{Progress, Reading};
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &CheckArgs) -> Ended {
+    let url = url(&args.target.url)?;
+    require_file(&url)?;
+    let runtime = runtime()?;
+    let loaded = runtime.block_on(async {
+        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(&url).await?).await?.warehouses)
+    })?;
+    let first = args.first_warehouse;
+    let warehouses = args.warehouses.unwrap_or((loaded - first + 1).max(1));
+    if i64::from(first) + i64::from(warehouses) - 1 > i64::from(loaded) {
+        return Err(Failure::Usage(format!(
+            "{warehouses} warehouses from {first} on were asked for, but only {loaded} are loaded"
+        )));
+    }
+    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let options = CheckOptions { first_warehouse: first, warehouses, jobs };
+    let results = with_progress(&runtime, &url, options)?;
+    let recorded: Vec<Recorded> = results.iter().map(recorded).collect();
+    if args.json {
+        output::print_json(&report::check_json(&recorded))?;
+    } else {
+        output::print(&report::check_table(&recorded))?;
+    }
+    Ok(if results.iter().all(|result| result.passed) { Status::Done } else { Status::NotBelieved })
 }
-pub(super) fn after_run(_: &target::Url, _: &record::Plan) -> Result<Vec<record::run::CheckResult>, Failure> {
-    Ok(vec![])
+
+/// Checks the warehouses that a run has driven.
+pub(super) fn after_run(url: &Url, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
+    let (first_warehouse, warehouses) = (plan.first_warehouse as i32, plan.warehouses as i32);
+    let options = CheckOptions { first_warehouse, warehouses, jobs: cores() };
+    Ok(with_progress(&runtime()?, url, options)?.iter().map(recorded).collect())
+}
+
+fn with_progress(
+    runtime: &tokio::runtime::Runtime,
+    url: &Url,
+    options: CheckOptions,
+) -> Result<Vec<CheckResult>, Failure> {
+    let progress = Arc::new(CheckProgress::default());
+    let stopped = progress.clone();
+    interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
+    let shown = progress.clone();
+    let _bar = Progress::start("checks", move || Reading {
+        done: shown.done.load(Ordering::Relaxed),
+        total: shown.total.load(Ordering::Relaxed),
+        doing: String::new(),
+    });
+    Ok(runtime.block_on(check(url, options, progress))?)
+}
+
+/// A result as the run record keeps it.
+fn recorded(result: &CheckResult) -> Recorded {
+    let detail = match (&result.skipped, result.examples.as_slice()) {
+        (Some(why), _) => format!("{}; skipped: {why}", result.what),
+        (None, []) => result.what.to_string(),
+        (None, examples) => format!("{}; such as {}", result.what, examples.join("; ")),
+    };
+    Recorded {
+        name: result.name.to_string(),
+        clause: result.clause.to_string(),
+        passed: result.passed,
+        violations: result.violations,
+        detail,
+    }
 }

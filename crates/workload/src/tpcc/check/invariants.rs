@@ -4,10 +4,7 @@
 //! both sides of condition 12), and so do counters that no condition mentions. Sums over all
 //! warehouses are taken per warehouse or district here, so that they hold for a slice too.
 
-use super::{Check, Decimal, Scope, Value};
-
-/// A payment of this amount is taken for one of the load (4.3.3.1).
-const LOADED_PAYMENT: Value<'static> = Value::Decimal(Decimal { unscaled: 10_00, scale: 2 });
+use super::{Check, Scope, dollars};
 
 pub(super) static INVARIANTS: &[Check] = &[
     Check {
@@ -140,7 +137,8 @@ WHERE ol_w_id = $1 AND ol_o_id > 3000
         clause: "2.5.2.2",
         what: "H_DATA of a payment since the load is W_NAME, four blanks and D_NAME",
         scope: Scope::Range,
-        bound: &[LOADED_PAYMENT],
+        // A payment of 10.00 is taken for one of the load (4.3.3.1).
+        bound: &[dollars(10)],
         sql: "
 SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, h_amount, h_data, w_name, d_name FROM history
 LEFT JOIN warehouse ON w_id = h_w_id

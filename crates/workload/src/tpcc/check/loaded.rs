@@ -9,7 +9,10 @@ use super::CheckOptions;
 /// Only what a transaction adds is taken for a trace, so that a row lost from a fresh load is
 /// reported as a fault and not taken for work done.
 const TRACES: [(&str, &str); 4] = [
-    ("orders have been entered", "SELECT COUNT(*) FROM district WHERE d_w_id BETWEEN $1 AND $2 AND d_next_o_id <> 3001"),
+    (
+        "orders have been entered",
+        "SELECT COUNT(*) FROM district WHERE d_w_id BETWEEN $1 AND $2 AND d_next_o_id <> 3001",
+    ),
     ("orders have been entered", "SELECT COUNT(*) FROM orders WHERE o_w_id BETWEEN $1 AND $2 AND o_id > 3000"),
     (
         "orders have been delivered",
@@ -25,10 +28,7 @@ const TRACES: [(&str, &str); 4] = [
 ];
 
 /// What has been done to the data since the load, or `None` if they are as loaded.
-pub(super) async fn done_since(
-    session: &mut Session,
-    options: &CheckOptions,
-) -> Result<Option<&'static str>, Error> {
+pub(super) async fn done_since(session: &mut Session, options: &CheckOptions) -> Result<Option<&'static str>, Error> {
     let range = [options.first_warehouse.into(), options.last_warehouse().into()];
     for (trace, sql) in TRACES {
         if session.query(sql, &range).await?.only()?.big(0)? > 0 {

@@ -40,8 +40,15 @@ pub struct Check {
 
 impl Check {
     /// The usual check: of one warehouse, at any time.
-    const USUAL: Check =
-        Check { name: "", clause: "", what: "", scope: Scope::Warehouse, applies: Applies::Always, bound: &[], sql: "" };
+    const USUAL: Check = Check {
+        name: "",
+        clause: "",
+        what: "",
+        scope: Scope::Warehouse,
+        applies: Applies::Always,
+        bound: &[],
+        sql: "",
+    };
 }
 
 /// What one query looks at.
@@ -62,6 +69,16 @@ enum Applies {
     Always,
     /// Before the first.
     AsLoaded,
+}
+
+/// An amount to compare with.
+const fn cents(cents: i64) -> Value<'static> {
+    Value::Decimal(Decimal { unscaled: cents, scale: 2 })
+}
+
+/// An amount without cents.
+const fn dollars(whole: i64) -> Value<'static> {
+    cents(whole * 100)
 }
 
 /// All checks, in the order of the results.

@@ -8,11 +8,9 @@
 //! Where the standard draws one in ten with a tolerance of 5 %, our load draws exactly one in ten,
 //! and that is what is checked.
 
-use super::{Applies, Check, Decimal, Scope, Value};
+use target::{Decimal, Value};
 
-const fn money(cents: i64) -> Value<'static> {
-    Value::Decimal(Decimal { unscaled: cents, scale: 2 })
-}
+use super::{Applies, Check, Scope, cents, dollars};
 
 const fn rate(ten_thousandths: i64) -> Value<'static> {
     Value::Decimal(Decimal { unscaled: ten_thousandths, scale: 4 })
@@ -51,7 +49,7 @@ HAVING COUNT(*) <> 100000 OR MIN(i_id) <> 1 OR MAX(i_id) <> 100000",
         name: "item-values",
         what: "I_IM_ID, I_NAME, I_PRICE and I_DATA are in their ranges",
         scope: Scope::Items,
-        bound: &[money(1_00), money(100_00)],
+        bound: &[dollars(1), dollars(100)],
         sql: "
 SELECT * FROM (SELECT i_id, CASE
   WHEN i_im_id NOT BETWEEN 1 AND 10000 THEN 'I_IM_ID'
@@ -73,7 +71,7 @@ SELECT COUNT(*) AS originals FROM item WHERE REPLACE(i_data, 'ORIGINAL', '') <> 
         name: "warehouse-values",
         what: "W_NAME, the address, W_TAX and W_YTD are as the load makes them",
         scope: Scope::Range,
-        bound: &[rate(2000), money(300_000_00)],
+        bound: &[rate(2000), dollars(300_000)],
         sql: "
 SELECT * FROM (SELECT w_id, CASE
   WHEN LENGTH(w_name) NOT BETWEEN 6 AND 10 THEN 'W_NAME'
@@ -91,7 +89,7 @@ SELECT * FROM (SELECT w_id, CASE
         name: "district-values",
         what: "D_ID, D_NAME, the address, D_TAX and D_YTD are as the load makes them",
         scope: Scope::Range,
-        bound: &[rate(2000), money(30_000_00)],
+        bound: &[rate(2000), dollars(30_000)],
         sql: "
 SELECT * FROM (SELECT d_w_id, d_id, CASE
   WHEN d_id NOT BETWEEN 1 AND 10 THEN 'D_ID'
@@ -133,7 +131,7 @@ WHERE s_w_id = $1 AND REPLACE(s_data, 'ORIGINAL', '') <> s_data HAVING COUNT(*) 
     Check {
         name: "customer-values",
         what: "C_ID, C_FIRST, C_MIDDLE, the address, C_PHONE, C_CREDIT, amounts and counters are as the load makes them",
-        bound: &[money(50_000_00), rate(5000), money(-10_00), money(10_00)],
+        bound: &[dollars(50_000), rate(5000), dollars(-10), dollars(10)],
         sql: "
 SELECT * FROM (SELECT c_w_id, c_d_id, c_id, CASE
   WHEN c_id NOT BETWEEN 1 AND 3000 THEN 'C_ID'
@@ -193,7 +191,7 @@ WHERE c_w_id BETWEEN $1 AND $2 AND (payments IS NULL OR payments <> 1 OR elsewhe
         name: "history-values",
         what: "H_AMOUNT is 10.00 and H_DATA has 12 to 24 characters",
         scope: Scope::Range,
-        bound: &[money(10_00)],
+        bound: &[dollars(10)],
         sql: "
 SELECT h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_amount, h_data FROM history
 WHERE h_w_id BETWEEN $1 AND $2 AND (h_amount <> $3 OR LENGTH(h_data) NOT BETWEEN 12 AND 24)",
@@ -239,7 +237,7 @@ WHERE 1.0 * (found - wanted) * (found - wanted) > 16.0 * wanted",
         scope: Scope::Range,
         // A warehouse's 9,000 undelivered orders: mean 9,000 × 10 × 5,000.00, standard deviation
         // √(9,000 × (10 × 5,000² + 10 × 9,999.98² / 12)) = 1,732,049.
-        bound: &[money(450_000_000_00), money(4 * 1_732_049_00)],
+        bound: &[dollars(450_000_000), dollars(4 * 1_732_049)],
         sql: "
 SELECT CAST($1 AS INTEGER) AS first_w_id, CAST($2 AS INTEGER) AS last_w_id, found, wanted FROM
  (SELECT COALESCE(SUM(ol_amount), 0) AS found,
@@ -252,7 +250,7 @@ WHERE 1.0 * (found - wanted) * (found - wanted)
     Check {
         name: "order-line-values",
         what: "OL_I_ID, OL_SUPPLY_W_ID, OL_QUANTITY, OL_AMOUNT and OL_DIST_INFO are as the load makes them",
-        bound: &[money(1), money(9_999_99)],
+        bound: &[cents(1), cents(999_999)],
         sql: "
 SELECT * FROM (SELECT ol_w_id, ol_d_id, ol_o_id, ol_number, CASE
   WHEN ol_i_id NOT BETWEEN 1 AND 100000 THEN 'OL_I_ID'

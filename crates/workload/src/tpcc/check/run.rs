@@ -13,7 +13,7 @@ use crate::tpcc::catalog::Catalog;
 const EXAMPLES: usize = 5;
 
 /// Fewer warehouses than this are not worth a scan of their own.
-const RANGE: i32 = 100;
+const RANGE: usize = 100;
 
 /// A check of some warehouses: one query.
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +90,17 @@ fn result(check: &Check, done_since: Option<&str>) -> CheckResult {
 /// The queries of a check.
 fn units_of(check: &'static Check, place: usize, options: &CheckOptions) -> Vec<Unit> {
     let (first, last) = (options.first_warehouse, options.last_warehouse());
+    let warehouses = (last - first) as usize + 1;
     let each = match check.scope {
         Scope::Warehouse => 1,
-        Scope::Items => options.warehouses,
+        Scope::Items => warehouses,
         // At most one scan a session, however many warehouses there are.
-        Scope::Range => RANGE.max(options.warehouses.div_ceil(i32::try_from(options.jobs.max(1)).unwrap_or(i32::MAX))),
+        Scope::Range => RANGE.max(warehouses.div_ceil(options.jobs.max(1))),
     };
-    let ranges = (first..=last).step_by(usize::try_from(each).unwrap_or(1));
-    ranges.map(|from| Unit { check, place, first: from, last: last.min(from.saturating_add(each - 1)) }).collect()
+    let starts = (first..=last).step_by(each);
+    starts
+        .map(|start| Unit { check, place, first: start, last: last.min(start.saturating_add(each as i32 - 1)) })
+        .collect()
 }
 
 /// Asks all units in order, `jobs` at a time. The first error ends them all.

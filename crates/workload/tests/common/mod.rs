@@ -1,0 +1,92 @@
+//! Databases to test on: SQLite in a temporary folder, and a PostgreSQL server of the test's own.
+#![allow(dead_code, reason = "each test binary uses its share")]
+
+use std::sync::Arc;
+
+use target::{Session, Url};
+use tempfile::TempDir;
+use tpcc::input::Warehouses;
+use tpcc::mix::Mix;
+use tpcc::terminal::Terminal;
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::load::{Existing, LoadPlan, LoadProgress, load};
+use workload::tpcc::{Output, Profile, Style, execute};
+
+/// Seed of every test's data and inputs.
+pub(crate) const SEED: u64 = 42;
+
+/// A database that vanishes with the value.
+pub(crate) struct Database {
+    pub(crate) url: Url,
+    _place: Place,
+}
+
+enum Place {
+    Folder(TempDir),
+    Server(lab::Postgres),
+}
+
+impl Database {
+    /// An empty SQLite file.
+    pub(crate) fn sqlite() -> Database {
+        let folder = tempfile::tempdir().unwrap();
+        let url = Url::parse(&format!("sqlite:{}", folder.path().join("tpcc.db").display())).unwrap();
+        Database { url, _place: Place::Folder(folder) }
+    }
+
+    /// An empty database on a PostgreSQL server, if one can be had.
+    pub(crate) fn postgres() -> Option<Database> {
+        let server = lab::postgres_or_skip()?;
+        server.create_database("tpcc").unwrap();
+        let url = Url::parse(&server.url("tpcc")).unwrap();
+        Some(Database { url, _place: Place::Server(server) })
+    }
+
+    /// Loads it.
+    pub(crate) async fn load(&self, warehouses: i32) {
+        let catalog = Catalog::new(SEED, warehouses, 1_790_000_000_000_000, false);
+        let plan = LoadPlan { first_warehouse: 1, warehouses, catalog, jobs: 2, existing: Existing::Refuse };
+        let report = load(&self.url, plan, Arc::new(LoadProgress::default())).await.unwrap();
+        assert!(report.complete);
+    }
+
+    /// A session.
+    pub(crate) async fn session(&self) -> Session {
+        Session::connect(&self.url).await.unwrap()
+    }
+
+    /// Runs SQL in which amounts stand in braces: `{10.00}` is 1000 where decimals are stored as integers.
+    pub(crate) async fn execute(&self, sql: &str) {
+        let mut adapted = String::new();
+        for part in sql.split('{') {
+            match part.split_once('}') {
+                Some((amount, rest)) if self.url.file().is_some() => adapted += &(amount.replace('.', "") + rest),
+                Some((amount, rest)) => adapted += &(amount.to_owned() + rest),
+                None => adapted += part,
+            }
+        }
+        self.session().await.execute(&adapted).await.unwrap_or_else(|e| panic!("{e} in {adapted}"));
+    }
+
+    /// Enters transactions of the standard mix, one after the other, in both styles by turns.
+    pub(crate) async fn drive(&self, warehouses: i32, transactions: usize) -> Vec<Output> {
+        let mut session = self.session().await;
+        let catalog = Catalog::read_complete(&mut session).await.unwrap();
+        let active = Warehouses { first: 1, count: warehouses };
+        let terminal = |number: i32| {
+            let (w_id, d_id) = (number / 10 + 1, number % 10 + 1);
+            Terminal::new(SEED, number as u64, w_id, d_id, active, catalog.run, Mix::standard())
+        };
+        let mut terminals: Vec<Terminal> = (0..warehouses * 10).map(terminal).collect();
+        let isolation = session.dialect().default_isolation();
+        let mut outputs = Vec::with_capacity(transactions);
+        for turn in 0..transactions {
+            let style = if turn % 2 == 0 { Style::Row } else { Style::Batch };
+            let count = terminals.len();
+            let input = terminals[turn % count].next_input();
+            let output = execute(&mut session, Profile { style, isolation }, &input).await;
+            outputs.push(output.unwrap_or_else(|e| panic!("{e} in {style} of {input:?}")));
+        }
+        outputs
+    }
+}
