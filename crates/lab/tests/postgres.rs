@@ -1,4 +1,5 @@
 //! A local PostgreSQL server: up, killed, up again, gone.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::net::TcpStream;
 

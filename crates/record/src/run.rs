@@ -207,10 +207,43 @@ pub struct CheckResult {
     pub name: String,
     /// Its clause.
     pub clause: String,
-    /// Whether it holds.
+    /// Whether it holds, as far as it was looked at.
     pub passed: bool,
     /// Rows that violate it.
     pub violations: u64,
     /// One line for people.
     pub detail: String,
+    /// Why it was not looked at; `None`: it was.
+    pub skipped: Option<String>,
+}
+
+/// How many of a set of checks hold, fail, and were not looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CheckCounts {
+    /// Looked at, and they hold.
+    pub hold: usize,
+    /// Looked at, and they don't.
+    pub failed: usize,
+    /// Not looked at, since they say nothing of the data as they are.
+    pub skipped: usize,
+}
+
+impl CheckCounts {
+    /// Counts the results.
+    #[must_use]
+    pub fn of(checks: &[CheckResult]) -> Self {
+        let skipped = checks.iter().filter(|check| check.skipped.is_some()).count();
+        let failed = checks.iter().filter(|check| check.skipped.is_none() && !check.passed).count();
+        CheckCounts { hold: checks.len() - failed - skipped, failed, skipped }
+    }
+}
+
+impl std::fmt::Display for CheckCounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {} hold", self.hold, self.hold + self.failed)?;
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        Ok(())
+    }
 }

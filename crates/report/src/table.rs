@@ -1,7 +1,7 @@
 //! The result of a run as text, for a terminal or a log: plain ASCII, no meaning in colour.
 
 use record::Stats;
-use record::run::RunRecord;
+use record::run::{CheckCounts, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
 
@@ -173,8 +173,7 @@ fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
     list("deviations", verdict.deviations.clone());
     list("not judged", not_judged.map(line).collect());
     if let Some(checks) = &run.checks {
-        let failed = checks.iter().filter(|check| !check.passed).count();
-        text.push_str(&format!("Consistency conditions: {} of {} hold\n", checks.len() - failed, checks.len()));
+        text.push_str(&format!("Checks of the data: {}\n", CheckCounts::of(checks)));
     }
     if let Some(reconciliation) = &run.reconciliation {
         let outcome = if reconciliation.passed { "passed" } else { "FAILED" };

@@ -47,6 +47,7 @@ fn eventful() -> Run {
         passed: true,
         violations: 0,
         detail: "10 warehouses".into(),
+        skipped: None,
     }]);
     let orders = ReconciledItem { name: "orders".into(), acknowledged: 1188, gained: 1189, unknown: 1, missing: 0 };
     record.reconciliation =
@@ -171,8 +172,10 @@ fn checks() {
         passed,
         violations: if passed { 0 } else { 12 },
         detail: "W_YTD = sum(D_YTD)".into(),
+        skipped: None,
     };
-    let checks = [check("warehouse and districts", true), check("orders", false)];
+    let unseen = CheckResult { skipped: Some("the data are no longer as loaded".into()), ..check("rows", true) };
+    let checks = [check("warehouse and districts", true), check("orders", false), unseen];
     golden("checks.txt", &report::check_table(&checks));
     let document = report::check_json(&checks);
     assert_eq!(document["passed"], false);

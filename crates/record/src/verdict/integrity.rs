@@ -1,7 +1,7 @@
 //! Rules on the work itself: errors, skipped work, consistency, nothing acknowledged missing.
 
 use crate::recorder::Failures;
-use crate::run::{CheckResult, TransactionCounts};
+use crate::run::{CheckCounts, CheckResult, TransactionCounts};
 
 use super::{Case, Finding, Judgement, percent};
 
@@ -98,7 +98,7 @@ fn checks(case: Case<'_>) -> Finding {
         return finding.not_judged("not checked in this run");
     };
     let failed: Vec<_> = checks.iter().filter(|check| !check.passed).collect();
-    let finding = finding.figure(format!("{} of {} hold", checks.len() - failed.len(), checks.len()));
+    let finding = finding.figure(CheckCounts::of(checks).to_string());
     if failed.is_empty() {
         return finding.pass();
     }

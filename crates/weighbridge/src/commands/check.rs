@@ -66,10 +66,9 @@ fn with_progress(
 
 /// A result as the run record keeps it.
 fn recorded(result: &CheckResult) -> Recorded {
-    let detail = match (&result.skipped, result.examples.as_slice()) {
-        (Some(why), _) => format!("{}; skipped: {why}", result.what),
-        (None, []) => result.what.to_string(),
-        (None, examples) => format!("{}; such as {}", result.what, examples.join("; ")),
+    let detail = match result.examples.as_slice() {
+        [] => result.what.to_string(),
+        examples => format!("{}; violated by {}", result.what, examples.join("; ")),
     };
     Recorded {
         name: result.name.to_string(),
@@ -77,5 +76,6 @@ fn recorded(result: &CheckResult) -> Recorded {
         passed: result.passed,
         violations: result.violations,
         detail,
+        skipped: result.skipped.clone(),
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use drive::{Options, RunError};
+use record::timeline::Stage;
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Url;
 
@@ -101,28 +102,37 @@ fn human(duration: Duration) -> String {
 struct Live {
     lines: u32,
     last_s: f64,
+    measured_s: f64,
+    measured_new_orders: u64,
 }
 
 /// Lines between two headers.
 const HEADER_EVERY: u32 = 20;
 
 impl Live {
+    /// Rates are per minute: New-Orders of this second, New-Orders since the measurement began, all transactions.
     fn show(&mut self, row: &TimelineRow) {
         if self.lines.is_multiple_of(HEADER_EVERY) {
             eprintln!(
-                " elapsed  phase     new-orders/min  tx/min  p50 ms  p90 ms  p99 ms  max ms  errors  retries  waiting  cpu %"
+                " elapsed  phase     NO/min now  NO/min mean  tx/min now  p50 ms  p90 ms  p99 ms   max ms  errors  retries  waiting  cpu %"
             );
         }
         self.lines += 1;
-        let per_minute = 60.0 / (row.elapsed_s - self.last_s).max(1e-3);
+        let seconds = (row.elapsed_s - self.last_s).max(1e-3);
         self.last_s = row.elapsed_s;
-        let rate = |count: u64| count as f64 * per_minute;
+        let new_orders = row.completed.first().copied().unwrap_or(0);
+        if row.stage == Stage::Measured {
+            self.measured_s += seconds;
+            self.measured_new_orders += new_orders;
+        }
+        let rate = |count: u64, seconds: f64| 60.0 * count as f64 / seconds.max(1e-3);
         eprintln!(
-            "{:7.1}s  {:<8} {:>15.0} {:>7.0} {:>7.1} {:>7.1} {:>7.1} {:>7.1} {:>7} {:>8} {:>8} {:>6.0}",
+            "{:7.1}s  {:<8} {:>11.0} {:>12.1} {:>11.0} {:>7.1} {:>7.1} {:>7.1} {:>8.1} {:>7} {:>8} {:>8} {:>6.0}",
             row.elapsed_s,
             row.stage.name(),
-            rate(row.completed.first().copied().unwrap_or(0)),
-            rate(row.completed.iter().sum()),
+            rate(new_orders, seconds),
+            rate(self.measured_new_orders, self.measured_s),
+            rate(row.completed.iter().sum(), seconds),
             row.p50_ms,
             row.p90_ms,
             row.p99_ms,

@@ -1,5 +1,7 @@
 //! The binary as a user meets it: commands, exit statuses, one-line errors, signals, crashes.
 
+#![allow(clippy::unwrap_used)]
+
 mod bad_input;
 mod crash;
 mod same_data;

@@ -42,10 +42,10 @@ impl Database {
         Some(Database { url, _place: Place::Server(server) })
     }
 
-    /// Loads it.
+    /// Loads it, in place of what it holds.
     pub(crate) async fn load(&self, warehouses: i32) {
         let catalog = Catalog::new(SEED, warehouses, 1_790_000_000_000_000, false);
-        let plan = LoadPlan { first_warehouse: 1, warehouses, catalog, jobs: 2, existing: Existing::Refuse };
+        let plan = LoadPlan { first_warehouse: 1, warehouses, catalog, jobs: 2, existing: Existing::Replace };
         let report = load(&self.url, plan, Arc::new(LoadProgress::default())).await.unwrap();
         assert!(report.complete);
     }

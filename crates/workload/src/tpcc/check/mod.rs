@@ -99,7 +99,7 @@ pub struct CheckOptions {
 
 impl CheckOptions {
     fn last_warehouse(&self) -> i32 {
-        self.first_warehouse.saturating_add(self.warehouses - 1)
+        self.first_warehouse.saturating_add(self.warehouses).saturating_sub(1)
     }
 }
 
