@@ -162,6 +162,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrde
         Style::Row => open_by_rows(session, input).await?,
         Style::Batch => open_in_batch(session, input).await?,
     };
+    insert_order(session, input, &order).await?;
     order.lines = match profile.style {
         Style::Row => lines_by_rows(session, input, order.o_id).await?,
         Style::Batch => lines_in_batch(session, input, order.o_id).await?,
@@ -179,7 +180,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrde
     Ok(order)
 }
 
-/// Steps 1 to 4 of the profile, a row a statement.
+/// Steps 1 to 3 of the profile, a row a statement.
 async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let mut wave = Wave::new();
@@ -188,7 +189,7 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
     let [warehouse, district, district_write, customer] = session.send(&wave).await?;
     district_write.expect_affected(1)?;
     let (warehouse, district, customer) = (warehouse.only()?, district.only()?, customer.only()?);
-    let order = NewOrderOutput {
+    Ok(NewOrderOutput {
         rolled_back: false,
         o_id: district.int(1)?,
         c_last: text(customer, 1)?,
@@ -199,23 +200,17 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
         o_entry_d_us: warehouse.timestamp(1)?,
         total: 0,
         lines: Vec::new(),
-    };
-    let mut wave = Wave::new();
-    insert_order(&mut wave, input, &order);
-    let [inserted, queued] = session.send(&wave).await?;
-    inserted.expect_affected(1)?;
-    queued.expect_affected(1)?;
-    Ok(order)
+    })
 }
 
-/// Steps 1 to 4 of the profile in four statements.
+/// Steps 1 to 3 of the profile in two statements.
 async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let mut wave = Wave::new();
     wave.call(&ENTRY, &[w, d, input.c_id.into()]).call(&DISTRICT, &[w, d]);
     let [entry, district] = session.send(&wave).await?;
     let (entry, district) = (entry.only()?, district.only()?);
-    let order = NewOrderOutput {
+    Ok(NewOrderOutput {
         rolled_back: false,
         o_id: district.int(1)?,
         c_last: text(entry, 2)?,
@@ -226,23 +221,22 @@ async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrd
         o_entry_d_us: entry.timestamp(4)?,
         total: 0,
         lines: Vec::new(),
-    };
-    let mut wave = Wave::new();
-    insert_order(&mut wave, input, &order);
-    let [inserted, queued] = session.send(&wave).await?;
-    inserted.expect_affected(1)?;
-    queued.expect_affected(1)?;
-    Ok(order)
+    })
 }
 
-fn insert_order(wave: &mut Wave<'_>, input: &NewOrder, order: &NewOrderOutput) {
+/// Step 4 of the profile: ORDER and NEW-ORDER.
+async fn insert_order(session: &mut Session, input: &NewOrder, order: &NewOrderOutput) -> Result<(), Error> {
     let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
     let ol_cnt = Value::Int(input.lines.len() as i64);
     let all_local = i32::from(input.all_local()).into();
     // The server's own clock (2.4.1.6), as it is shown.
     let entry_d = Value::Timestamp(order.o_entry_d_us);
+    let mut wave = Wave::new();
     wave.call(&ORDER, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
     wave.call(&NEW_ORDER, &[w, d, o]);
+    let [inserted, queued] = session.send(&wave).await?;
+    inserted.expect_affected(1)?;
+    queued.expect_affected(1)
 }
 
 /// Step 5 of the profile, line by line. Ends early at the unused item.

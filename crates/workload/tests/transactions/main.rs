@@ -1,0 +1,95 @@
+//! The five transactions against their effects, computed by hand from the tables before and after.
+//!
+//! Every rule of the profiles is a case, those that known implementations break among them. The
+//! data are loaded once a database; all cases run on them one after the other, in both statement
+//! styles, and leave them sound, so that at the end the sums of all tables still agree.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+// Amounts in cents are written as dollars_cents.
+#![allow(clippy::inconsistent_digit_grouping)]
+
+mod bench;
+mod conflicts;
+mod delivery;
+mod known_mistakes;
+mod missing_rows;
+mod new_order;
+mod order_status;
+mod payment;
+mod record;
+mod rollback;
+mod stock_level;
+mod sums;
+
+use std::pin::Pin;
+
+use target::Url;
+use workload::tpcc::Style;
+
+use bench::{Bench, Book, SharedBook};
+
+/// A rule, and what tries it.
+pub(crate) struct Case {
+    rule: &'static str,
+    holds: for<'a> fn(&'a mut Bench) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+}
+
+/// Cases out of async functions, named by the rule they try.
+macro_rules! cases {
+    ($($rule:ident),+ $(,)?) => {
+        &[$($crate::Case { rule: stringify!($rule), holds: |bench| Box::pin($rule(bench)) }),+]
+    };
+}
+pub(crate) use cases;
+
+const TOPICS: [&[Case]; 8] = [
+    new_order::CASES,
+    known_mistakes::CASES,
+    rollback::CASES,
+    missing_rows::CASES,
+    payment::CASES,
+    order_status::CASES,
+    delivery::CASES,
+    stock_level::CASES,
+];
+
+/// Runs all cases in both styles, and then `last`; fails with the names of the rules that don't hold.
+async fn every_rule_holds(url: &Url, topics: &[&[Case]]) {
+    bench::load(url).await;
+    let book = SharedBook::default();
+    let mut broken = Vec::new();
+    for style in [Style::Row, Style::Batch] {
+        for case in topics.iter().copied().flatten() {
+            if !holds(case, Bench::new(url, style, &book).await).await {
+                broken.push(format!("{} ({style})", case.rule));
+            }
+        }
+    }
+    for case in sums::CASES {
+        if !holds(case, Bench::new(url, Style::Row, &book).await).await {
+            broken.push(case.rule.to_owned());
+        }
+    }
+    assert!(broken.is_empty(), "rules that don't hold: {broken:#?}");
+}
+
+/// A case in a task of its own, so that its panic ends nothing else.
+async fn holds(case: &Case, mut bench: Bench) -> bool {
+    let holds = case.holds;
+    tokio::spawn(async move { holds(&mut bench).await }).await.is_ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_sqlite_every_rule_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = Url::parse(&format!("sqlite:{}", folder.path().join("tpcc.db").display())).unwrap();
+    every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY]].concat()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_postgres_every_rule_holds() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("tpcc").unwrap();
+    let url = Url::parse(&server.url("tpcc")).unwrap();
+    every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS]].concat()).await;
+}
