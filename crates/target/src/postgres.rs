@@ -76,6 +76,12 @@ impl Dialect for Postgres {
 
 /// Reads what follows `postgres:`, with what libpq's variables and `~/.pgpass` add.
 pub(crate) fn parse(rest: &str) -> Result<Config, String> {
+    let no_tls =
+        |mode: &str| format!("sslmode={mode}: TLS is not offered yet; use sslmode=disable on a trusted network");
+    if let Some(mode) = ["verify-ca", "verify-full"].into_iter().find(|mode| rest.contains(&format!("sslmode={mode}")))
+    {
+        return Err(no_tls(mode));
+    }
     // The driver's own messages name the part at fault, not its value; a cause could hold the password.
     let mut config: Config = format!("postgres:{rest}").parse().map_err(|_| {
         "the postgres URL can't be read: write postgres://user:password@host:port/database, \
@@ -83,7 +89,7 @@ pub(crate) fn parse(rest: &str) -> Result<Config, String> {
             .to_owned()
     })?;
     if config.get_ssl_mode() == SslMode::Require {
-        return Err("sslmode=require: TLS is not offered yet; use sslmode=disable on a trusted network".into());
+        return Err(no_tls("require"));
     }
     if config.get_hosts().is_empty() {
         config.host(std::env::var("PGHOST").unwrap_or_else(|_| "localhost".into()));

@@ -112,6 +112,15 @@ mod tests {
     }
 
     #[test]
+    fn tls_is_refused_rather_than_left_out() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let message = Url::parse(&format!("postgres://me@h/db?sslmode={mode}")).unwrap_err().to_string();
+            assert!(message.contains(mode) && message.contains("TLS"), "{message}");
+        }
+        assert!(Url::parse("postgres://me@h/db?sslmode=disable").is_ok());
+    }
+
+    #[test]
     fn sqlite_urls_name_a_file() {
         assert_eq!(Url::parse("sqlite:a/b.db").unwrap().to_string(), "sqlite:a/b.db");
         assert_eq!(Url::parse("sqlite:///tmp/b.db").unwrap().to_string(), "sqlite:/tmp/b.db");

@@ -96,7 +96,8 @@ fn at_the_standards_pace_the_waits_are_served() {
     assert_eq!(run["pacing"], "standard");
     assert!(run["tpmc"].is_u64() && run["efficiency"].is_f64(), "{run:#}");
     let keying = &run["transactions"]["payment"]["keying_ms"];
-    assert!(keying["min"].as_f64() >= Some(3000.0) && keying["mean"].as_f64() < Some(3200.0), "{run:#}");
+    // Never less than 3 s, but for the width of the histogram's bucket (three digits).
+    assert!(keying["min"].as_f64() >= Some(2997.0) && keying["mean"].as_f64() >= Some(3000.0), "{run:#}");
     assert_eq!(run["seed"], 5);
 }
 
