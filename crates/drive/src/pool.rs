@@ -24,8 +24,9 @@ impl Pool {
     /// Connects `size` sessions and prepares their statements.
     pub(crate) async fn connect(url: &Url, size: u32, statements: Vec<&'static Statement>) -> Result<Rc<Self>, Error> {
         let mut idle = Vec::with_capacity(size as usize);
-        for _ in 0..size {
-            idle.push(open(url, &statements).await?);
+        for number in 1..=size {
+            let session = open(url, &statements).await;
+            idle.push(session.map_err(|e| e.context(format_args!("connection {number} of a thread's {size}")))?);
         }
         let (idle, waiting) = (RefCell::new(idle), RefCell::default());
         Ok(Rc::new(Self { url: url.clone(), statements, idle, waiting }))

@@ -90,7 +90,7 @@ struct Prepared {
 
 /// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
 ///
-/// `make_folder` is called once the database has been found fit, with the plan. `observe` gets every second.
+/// `make_folder` is called with the plan once all connections are there. `observe` gets every second.
 ///
 /// # Errors
 /// Anything that stops the run before its start, or the recording in its midst.
@@ -105,7 +105,6 @@ pub fn run(
         .build()
         .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))?;
     let prepared = runtime.block_on(prepare(options))?;
-    let folder = make_folder(&prepared.plan)?;
     let mut record = RunRecord::new(prepared.plan.clone());
     record.tool = Tool { name: "weighbridge".into(), version: env!("CARGO_PKG_VERSION").into() };
     record.client = client_machine();
@@ -117,7 +116,7 @@ pub fn run(
         embedded: options.url.dialect().embedded(),
     };
 
-    let remains = drive(options, &prepared, stop, &folder, &mut record, observe)?;
+    let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
     let mut ledger = Ledger::default();
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
@@ -294,10 +293,10 @@ fn drive(
     options: &Options,
     prepared: &Prepared,
     stop: &Stop,
-    folder: &RunFolder,
+    make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     record: &mut RunRecord,
     observe: &mut dyn FnMut(&TimelineRow),
-) -> Result<Vec<Remains>, RunError> {
+) -> Result<(RunFolder, Vec<Remains>), RunError> {
     let plan = &prepared.plan;
     let threads = plan.threads as usize;
     let mut terminals_of: Vec<Vec<Terminal>> = (0..threads).map(|_| Vec::new()).collect();
@@ -340,6 +339,8 @@ fn drive(
         readiness.recv().map_err(|_| RunError::Machine("a driver thread ended before the start".into()))??;
     }
 
+    // Only now, so that a run that can't start leaves no folder behind.
+    let folder = make_folder(plan)?;
     let run_start = Instant::now() + Duration::from_millis(20);
     let clocks =
         Clocks { run_start, run_start_wall: SystemTime::now() + Duration::from_millis(20), ramp: options.ramp };
@@ -356,7 +357,7 @@ fn drive(
         let _ = start.send(run_start);
     }
 
-    let mut collector = Collector::new(record, folder, files, clocks, threads);
+    let mut collector = Collector::new(record, &folder, files, clocks, threads);
     collector.collect(&inbox, &spares, observe)?;
     let measured_cpu = collector.measured_cpu;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
@@ -371,7 +372,7 @@ fn drive(
     record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
-    Ok(remains)
+    Ok((folder, remains))
 }
 
 /// What was acknowledged against what the database gained.

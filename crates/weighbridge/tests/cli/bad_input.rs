@@ -66,6 +66,13 @@ fn postgres_refusals_are_one_line_each() {
     server.create_database("bench").unwrap();
     refused(&["run", "--url", &server.url("bench")], 1, &["weighbridge load"]);
 
+    server.create_database("loaded").unwrap();
+    let (url, place) = (server.url("loaded"), Place::new());
+    done(&["load", "--url", &url]);
+    let out = place.text("run");
+    refused(&["run", "--url", &url, "--connections", "1000", "--out", &out], 1, &["too many clients", "53300"]);
+    assert!(!place.path("run").exists(), "a run that can't start leaves no folder");
+
     // A role with a password, and a server that asks for it.
     let url = target::Url::parse(&server.url("bench")).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
