@@ -16,11 +16,18 @@ use crate::cli::DemoArgs;
 /// Long enough for the statement caches, short enough for the patience of a newcomer.
 const RAMP: Duration = Duration::from_secs(2);
 
-const WHAT_NEXT: &str = "\nTry next:\n  \
-    weighbridge load --warehouses 10                          the same on a larger SQLite file, weighbridge.db\n  \
-    weighbridge run --duration 5m                             at the standard's pace, with keying and think times\n  \
-    weighbridge load --url postgres://USER@HOST/DATABASE      your own database\n  \
-    weighbridge --help";
+/// What to try next, with the program named as it was called.
+fn what_next() -> String {
+    let me = std::env::args().next().unwrap_or_else(|| "weighbridge".to_owned());
+    let lines = [
+        ("load --warehouses 10", "the same on a larger SQLite file, weighbridge.db"),
+        ("run --duration 5m", "at the standard's pace, with keying and think times"),
+        ("load --url postgres://USER@HOST/DATABASE", "your own database"),
+        ("--help", "everything else"),
+    ];
+    let lines = lines.map(|(arguments, why)| format!("  {me} {arguments:<42} {why}\n"));
+    format!("\nTry next:\n{}", lines.concat())
+}
 
 pub(crate) fn run(args: &DemoArgs) -> Ended {
     let (file, temporary) = match &args.file {
@@ -40,7 +47,7 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
     }
     let status = ended?;
     if !args.json {
-        eprintln!("{WHAT_NEXT}");
+        eprint!("{}", what_next());
     }
     Ok(status)
 }
