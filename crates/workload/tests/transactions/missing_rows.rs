@@ -23,6 +23,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_queued_order_that_does_not_exist_is_an_error,
     a_delivery_to_a_missing_customer_is_an_error,
     the_session_serves_on_after_an_error,
+    a_delivery_of_an_order_without_lines_is_an_error,
 ];
 
 const D_ID: i32 = 6;
@@ -155,4 +156,10 @@ async fn the_session_serves_on_after_an_error(bench: &mut Bench) {
     let next = bench.next_o_id(D_ID).await;
     refused(bench, "stock", "s_w_id = 1 AND s_i_id = 505", &[new_order()]).await;
     assert_eq!(bench.new_order(&an_order()).await.o_id, next);
+}
+
+async fn a_delivery_of_an_order_without_lines_is_an_error(bench: &mut Bench) {
+    let o_id = oldest(bench).await;
+    let rows = format!("ol_w_id = 1 AND ol_d_id = 6 AND ol_o_id = {o_id}");
+    refused(bench, "order_line", &rows, &[delivery()]).await;
 }
