@@ -59,28 +59,83 @@ impl FromStr for Isolation {
     }
 }
 
-/// A database's way of saying and doing things.
+/// The protocol that a database speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireKind {
+    /// PostgreSQL's.
+    Postgres,
+    /// None: SQLite runs inside this process.
+    Sqlite,
+}
+
+/// How a database is told to change several rows at once, each in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MultiRowUpdate {
+    /// `UPDATE … FROM … RETURNING`: writes and reads in one statement.
+    FromReturning,
+    /// `UPDATE … JOIN … SET`, after a `SELECT … FOR UPDATE` of what must be read.
+    Join,
+}
+
+/// A database's way of saying and doing things. What is not overridden is said as standard SQL says it.
 pub trait Dialect: Send + Sync {
     /// The database's name: its URL scheme, and its name in results.
     fn name(&self) -> &'static str;
 
+    /// The protocol that it speaks.
+    fn wire(&self) -> WireKind;
+
+    /// The port where it listens if the URL names none.
+    fn default_port(&self) -> u16;
+
     /// Turns a statement's standard SQL into this database's.
-    fn adapt(&self, sql: String) -> String;
+    fn adapt(&self, sql: String) -> String {
+        sql
+    }
 
     /// The name of a column type.
-    fn column_type(&self, kind: ColumnType) -> String;
+    fn column_type(&self, kind: ColumnType) -> String {
+        match kind {
+            ColumnType::SmallInt => "SMALLINT".into(),
+            ColumnType::Int => "INTEGER".into(),
+            ColumnType::BigInt => "BIGINT".into(),
+            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
+            ColumnType::Char(n) => format!("CHAR({n})"),
+            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
+            ColumnType::Timestamp => "TIMESTAMP".into(),
+        }
+    }
 
     /// Whether the database runs inside this process, so that its work is in the tool's own weight.
-    fn embedded(&self) -> bool;
+    fn embedded(&self) -> bool {
+        false
+    }
 
-    /// Whether keys, indexes and foreign keys cost least after the rows, and can be added then.
+    /// Whether primary keys and foreign keys cost least after the rows, and can be added then.
     fn keys_after_load(&self) -> bool;
 
+    /// Whether DDL is part of the transaction around it, and rolled back with it.
+    fn transactional_ddl(&self) -> bool;
+
+    /// Whether an error with this code says that what DDL would make is there already.
+    fn already_exists(&self, _code: &str) -> bool {
+        false
+    }
+
+    /// How several rows are changed at once, each in its own way.
+    fn multi_row_update(&self) -> MultiRowUpdate {
+        MultiRowUpdate::FromReturning
+    }
+
     /// The most connections that are of use in a run (`None`: no limit of its own).
-    fn useful_connections(&self) -> Option<u32>;
+    fn useful_connections(&self) -> Option<u32> {
+        None
+    }
 
     /// Whether several sessions can write at the same time.
-    fn parallel_writers(&self) -> bool;
+    fn parallel_writers(&self) -> bool {
+        true
+    }
 
     /// The isolation levels on offer.
     fn isolations(&self) -> &'static [Isolation];
@@ -92,7 +147,15 @@ pub trait Dialect: Send + Sync {
     fn passes_clause_3_4(&self, level: Isolation) -> bool;
 
     /// The statement that opens a transaction.
-    fn begin(&self, isolation: Isolation, access: Access) -> String;
+    fn begin(&self, isolation: Isolation, access: Access) -> String {
+        let read_only = if access == Access::ReadOnly { " READ ONLY" } else { "" };
+        format!("BEGIN ISOLATION LEVEL {}{read_only}", isolation.sql())
+    }
+
+    /// Settings of a session that loads: they make bulk work faster and change nothing that stays.
+    fn load_settings(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The statement that refreshes a table's statistics.
     fn analyze(&self, table: &str) -> String;

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::dialect::{Access, Dialect, Isolation};
-use crate::schema::ColumnType;
+use crate::dialect::{Dialect, Isolation, WireKind};
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -17,35 +16,19 @@ impl Dialect for Postgres {
         "postgres"
     }
 
-    fn adapt(&self, sql: String) -> String {
-        sql
+    fn wire(&self) -> WireKind {
+        WireKind::Postgres
     }
 
-    fn column_type(&self, kind: ColumnType) -> String {
-        match kind {
-            ColumnType::SmallInt => "SMALLINT".into(),
-            ColumnType::Int => "INTEGER".into(),
-            ColumnType::BigInt => "BIGINT".into(),
-            ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            ColumnType::Timestamp => "TIMESTAMP".into(),
-        }
-    }
-
-    fn embedded(&self) -> bool {
-        false
+    fn default_port(&self) -> u16 {
+        5432
     }
 
     fn keys_after_load(&self) -> bool {
         true
     }
 
-    fn useful_connections(&self) -> Option<u32> {
-        None
-    }
-
-    fn parallel_writers(&self) -> bool {
+    fn transactional_ddl(&self) -> bool {
         true
     }
 
@@ -63,9 +46,10 @@ impl Dialect for Postgres {
         level != Isolation::ReadCommitted
     }
 
-    fn begin(&self, isolation: Isolation, access: Access) -> String {
-        let read_only = if access == Access::ReadOnly { " READ ONLY" } else { "" };
-        format!("BEGIN ISOLATION LEVEL {}{read_only}", isolation.sql())
+    /// Sorts of the keys in memory; the load's commits need not wait for the disk one by one, since
+    /// the last step of the load (which does wait) makes all earlier ones durable too.
+    fn load_settings(&self) -> &'static [&'static str] {
+        &["SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'"]
     }
 
     /// VACUUM too: without it the first minutes of a run pay for the hint bits and the visibility map of the load.
@@ -74,8 +58,8 @@ impl Dialect for Postgres {
     }
 }
 
-/// Reads what follows `postgres:`, with what libpq's variables and `~/.pgpass` add.
-pub(crate) fn parse(rest: &str) -> Result<Config, String> {
+/// Reads what follows the scheme, with what libpq's variables and `~/.pgpass` add.
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Config, String> {
     let no_tls =
         |mode: &str| format!("sslmode={mode}: TLS is not offered yet; use sslmode=disable on a trusted network");
     if let Some(mode) = ["verify-ca", "verify-full"].into_iter().find(|mode| rest.contains(&format!("sslmode={mode}")))
@@ -84,15 +68,21 @@ pub(crate) fn parse(rest: &str) -> Result<Config, String> {
     }
     // The driver's own messages name the part at fault, not its value; a cause could hold the password.
     let mut config: Config = format!("postgres:{rest}").parse().map_err(|_| {
-        "the postgres URL can't be read: write postgres://user:password@host:port/database, \
+        let scheme = dialect.name();
+        format!(
+            "the {scheme} URL can't be read: write {scheme}://user:password@host:port/database, \
              with special characters percent-encoded"
-            .to_owned()
+        )
     })?;
     if config.get_ssl_mode() == SslMode::Require {
         return Err(no_tls("require"));
     }
     if config.get_hosts().is_empty() {
         config.host(std::env::var("PGHOST").unwrap_or_else(|_| "localhost".into()));
+    }
+    if config.get_ports().is_empty() {
+        let port = std::env::var("PGPORT").ok().and_then(|port| port.parse().ok());
+        config.port(port.unwrap_or(dialect.default_port()));
     }
     if config.get_user().is_none() {
         let user = ["PGUSER", "USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
@@ -115,7 +105,7 @@ pub(crate) fn parse(rest: &str) -> Result<Config, String> {
 }
 
 /// The URL of a configuration, without its password.
-pub(crate) fn display(config: &Config) -> String {
+pub(crate) fn display(scheme: &str, config: &Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
         #[cfg(unix)]
@@ -123,7 +113,7 @@ pub(crate) fn display(config: &Config) -> String {
         _ => "localhost".into(),
     };
     format!(
-        "postgres://{}@{host}:{}/{}",
+        "{scheme}://{}@{host}:{}/{}",
         config.get_user().unwrap_or("postgres"),
         port(config),
         config.get_dbname().unwrap_or_default()

@@ -44,7 +44,7 @@ impl Session {
     /// One line that names the target and the reason.
     pub async fn connect(url: &Url) -> Result<Self, Error> {
         let wire = match &url.place {
-            Place::Postgres(config) => pg::Session::connect(config).await.map(Wire::Postgres),
+            Place::Postgres(config) => pg::Session::connect(config, url.dialect()).await.map(Wire::Postgres),
             Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
         };
         let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;
@@ -172,10 +172,10 @@ impl Session {
     /// # Errors
     /// The database's refusal.
     pub async fn tune_for_load(&mut self) -> Result<(), Error> {
-        match &mut self.wire {
-            Wire::Postgres(pg) => pg.tune_for_load().await,
-            Wire::Sqlite(sqlite) => sqlite.tune_for_load().await,
+        for setting in self.dialect.load_settings() {
+            self.execute(setting).await?;
         }
+        Ok(())
     }
 
     /// Asks the database about itself.

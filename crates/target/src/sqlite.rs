@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::dialect::{Access, Dialect, Isolation};
+use crate::dialect::{Access, Dialect, Isolation, WireKind};
 use crate::schema::{ColumnType, Table};
 
 /// Opens a transaction that may write.
@@ -15,6 +15,14 @@ pub struct Sqlite;
 impl Dialect for Sqlite {
     fn name(&self) -> &'static str {
         "sqlite"
+    }
+
+    fn wire(&self) -> WireKind {
+        WireKind::Sqlite
+    }
+
+    fn default_port(&self) -> u16 {
+        0
     }
 
     /// `?n` for parameters; no row locks to ask for (one writer at a time); the clock by its own name.
@@ -45,6 +53,10 @@ impl Dialect for Sqlite {
         false
     }
 
+    fn transactional_ddl(&self) -> bool {
+        true
+    }
+
     /// One writer at a time: more connections only wait for each other.
     fn useful_connections(&self) -> Option<u32> {
         Some(4)
@@ -72,6 +84,11 @@ impl Dialect for Sqlite {
             Access::ReadOnly => "BEGIN".into(),
             Access::ReadWrite => BEGIN_WRITER.into(),
         }
+    }
+
+    /// A larger cache for the trees that grow.
+    fn load_settings(&self) -> &'static [&'static str] {
+        &["PRAGMA cache_size = -262144"]
     }
 
     fn analyze(&self, table: &str) -> String {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{Dialect, postgres, sqlite};
+use crate::{DATABASES, Dialect, WireKind, postgres, sqlite};
 
 /// The target when neither `--url` nor `WEIGHBRIDGE_URL` names one.
 pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
@@ -11,6 +11,7 @@ pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
 /// A parsed target URL. `Display` and `Debug` never show a password.
 #[derive(Clone)]
 pub struct Url {
+    dialect: &'static dyn Dialect,
     pub(crate) place: Place,
 }
 
@@ -38,25 +39,25 @@ impl Url {
                 without_secrets(text)
             )));
         };
-        let place = match scheme {
-            "sqlite" => Place::Sqlite(sqlite::parse(rest).map_err(UrlError)?),
-            "postgres" | "postgresql" => Place::Postgres(Box::new(postgres::parse(rest).map_err(UrlError)?)),
-            _ => {
-                return Err(UrlError(format!(
-                    "unknown scheme `{}` in the URL: known are sqlite and postgres",
-                    without_secrets(scheme)
-                )));
-            }
+        let name = if scheme == "postgresql" { "postgres" } else { scheme };
+        let Some(dialect) = DATABASES.iter().copied().find(|dialect| dialect.name() == name) else {
+            let known: Vec<_> = DATABASES.iter().map(|dialect| dialect.name()).collect();
+            return Err(UrlError(format!(
+                "unknown scheme `{}` in the URL: known are {}",
+                without_secrets(scheme),
+                known.join(", ")
+            )));
         };
-        Ok(Self { place })
+        let place = match dialect.wire() {
+            WireKind::Sqlite => sqlite::parse(rest).map(Place::Sqlite),
+            WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Place::Postgres),
+        };
+        Ok(Self { dialect, place: place.map_err(UrlError)? })
     }
 
     /// The database's dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
-        match &self.place {
-            Place::Postgres(_) => &postgres::Postgres,
-            Place::Sqlite(_) => &sqlite::Sqlite,
-        }
+        self.dialect
     }
 
     /// The file of an embedded database.
@@ -77,7 +78,7 @@ fn without_secrets(text: &str) -> &str {
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Postgres(config) => f.write_str(&postgres::display(config)),
+            Place::Postgres(config) => f.write_str(&postgres::display(self.dialect.name(), config)),
             Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }
     }

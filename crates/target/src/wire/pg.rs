@@ -11,7 +11,6 @@ use tokio_postgres::{Client, Config, CopyInSink, NoTls};
 
 use crate::bulk::{Loaded, RowSink};
 use crate::dialect::Dialect;
-use crate::postgres::Postgres;
 use crate::schema::Table;
 use crate::session::Description;
 use crate::wave::{Call, Rows};
@@ -34,6 +33,7 @@ const COPY_CHUNK_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
+    dialect: &'static dyn Dialect,
     /// By the statement's address and its number of rows.
     prepared: HashMap<(usize, usize), tokio_postgres::Statement>,
     /// A BEGIN that travels with the next wave.
@@ -42,7 +42,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) async fn connect(config: &Config) -> Result<Self, Error> {
+    pub(crate) async fn connect(config: &Config, dialect: &'static dyn Dialect) -> Result<Self, Error> {
         let (client, connection) = config.connect(NoTls).await.map_err(error)?;
         // The task ends with the client; what broke it, the next statement reports.
         tokio::spawn(async move {
@@ -52,7 +52,7 @@ impl Session {
         });
         // Dates of the load and of the run in one time zone, whatever the server's.
         client.batch_execute("SET TIME ZONE 'UTC'").await.map_err(error)?;
-        Ok(Self { client, prepared: HashMap::new(), pending_begin: None, in_transaction: false })
+        Ok(Self { client, dialect, prepared: HashMap::new(), pending_begin: None, in_transaction: false })
     }
 
     pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
@@ -73,7 +73,7 @@ impl Session {
         if let Some(prepared) = self.prepared.get(&key) {
             return Ok(prepared.clone());
         }
-        let sql = Postgres.adapt(statement.expand(rows));
+        let sql = self.dialect.adapt(statement.expand(rows));
         let prepared = self.client.prepare(&sql).await.map_err(|e| error(e).context(statement.name))?;
         self.prepared.insert(key, prepared.clone());
         Ok(prepared)
@@ -146,13 +146,6 @@ impl Session {
             sent_bytes: 0,
             _session: std::marker::PhantomData,
         })
-    }
-
-    /// Sorts of the keys in memory; the load's commits need not wait for the disk one by one, since
-    /// the last step of the load (which does wait) makes all earlier ones durable too.
-    pub(crate) async fn tune_for_load(&mut self) -> Result<(), Error> {
-        self.execute("SET synchronous_commit = off").await?;
-        self.execute("SET maintenance_work_mem = '256MB'").await
     }
 
     pub(crate) async fn describe(&mut self) -> Result<Description, Error> {

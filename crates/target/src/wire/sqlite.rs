@@ -146,11 +146,6 @@ impl Session {
         }
     }
 
-    /// A larger cache for the trees that grow.
-    pub(crate) async fn tune_for_load(&mut self) -> Result<(), Error> {
-        self.execute("PRAGMA cache_size = -262144").await
-    }
-
     pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
         let mut settings = BTreeMap::new();
         for name in ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "foreign_keys"] {

@@ -206,7 +206,9 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
     }
 
     let dialect = session.dialect();
-    session.begin(dialect.default_isolation(), Access::ReadWrite);
+    if dialect.transactional_ddl() {
+        session.begin(dialect.default_isolation(), Access::ReadWrite);
+    }
     for table in all.rev().filter(|table| there.contains(&table.name)) {
         session.execute(&format!("DROP TABLE {}", table.name)).await?;
     }
@@ -352,6 +354,9 @@ async fn finish(
             foreign_keys.push(Ddl { step: format!("foreign keys of {}", table.name), sql });
         }
     }
+    for ddl in [&mut keys, &mut foreign_keys] {
+        ddl.retain(|ddl| !done.contains(&(ddl.step.clone(), 0)));
+    }
     let work = {
         let progress = progress.clone();
         move |session: Session, ddl: Ddl| {
@@ -381,7 +386,7 @@ async fn finish(
     Ok(true)
 }
 
-/// DDL of a table, done in one transaction with its record.
+/// DDL of a table, done in one transaction with its record where the database can.
 #[derive(Clone, Debug)]
 struct Ddl {
     step: String,
@@ -391,7 +396,19 @@ struct Ddl {
 async fn run_ddl(mut session: Session, ddl: Ddl, progress: &LoadProgress) -> Result<Session, LoadError> {
     stop_check(progress)?;
     progress.say(ddl.step.clone());
-    session.begin(session.dialect().default_isolation(), Access::ReadWrite);
+    let dialect = session.dialect();
+    if !dialect.transactional_ddl() {
+        // Each statement commits by itself, so the record comes after the deed, and a deed already done is passed over.
+        for sql in &ddl.sql {
+            match session.execute(sql).await {
+                Err(e) if e.code().is_some_and(|code| dialect.already_exists(code)) => {}
+                done => done.map_err(|e| e.context(&ddl.step))?,
+            }
+        }
+        claim(&mut session, &ddl.step, 0).await?;
+        return Ok(session);
+    }
+    session.begin(dialect.default_isolation(), Access::ReadWrite);
     if claim(&mut session, &ddl.step, 0).await? {
         for sql in &ddl.sql {
             session.execute(sql).await.map_err(|e| e.context(&ddl.step))?;
