@@ -176,14 +176,14 @@ pub(crate) fn run(
         }
     };
     runtime.block_on(async {
-        let pool =
-            match Pool::connect(&plan.url, plan.connections, workload::tpcc::statements(plan.profile.style)).await {
-                Ok(pool) => pool,
-                Err(e) => {
-                    let _ = ready.send(Err(e));
-                    return None;
-                }
-            };
+        let statements = workload::tpcc::statements(plan.profile.style, plan.url.dialect());
+        let pool = match Pool::connect(&plan.url, plan.connections, statements).await {
+            Ok(pool) => pool,
+            Err(e) => {
+                let _ = ready.send(Err(e));
+                return None;
+            }
+        };
         let _ = ready.send(Ok(()));
         // Connecting is over and nothing runs yet: blocking the thread holds nobody up.
         let run_start = go.recv().ok()?;

@@ -1,7 +1,7 @@
 //! Bulk load: rows written field by field into the form their database takes fastest.
 
 use crate::Error;
-use crate::wire::{pg, sqlite};
+use crate::wire::{mysql, pg, sqlite};
 
 /// Takes rows field by field, in the order of the table's columns.
 pub trait RowSink {
@@ -31,11 +31,16 @@ pub struct Bulk<'s> {
 
 #[derive(Debug)]
 enum Wire<'s> {
+    Mysql(mysql::Bulk<'s>),
     Postgres(pg::Bulk<'s>),
     Sqlite(sqlite::Bulk<'s>),
 }
 
 impl<'s> Bulk<'s> {
+    pub(crate) fn mysql(bulk: mysql::Bulk<'s>) -> Self {
+        Self { wire: Wire::Mysql(bulk) }
+    }
+
     pub(crate) fn postgres(bulk: pg::Bulk<'s>) -> Self {
         Self { wire: Wire::Postgres(bulk) }
     }
@@ -50,6 +55,7 @@ impl<'s> Bulk<'s> {
     /// The database's refusal.
     pub async fn flush_if_full(&mut self) -> Result<(), Error> {
         match &mut self.wire {
+            Wire::Mysql(bulk) => bulk.flush_if_full().await,
             Wire::Postgres(bulk) => bulk.flush_if_full().await,
             Wire::Sqlite(bulk) => bulk.flush_if_full().await,
         }
@@ -61,6 +67,7 @@ impl<'s> Bulk<'s> {
     /// The database's refusal, or another number of rows stored than sent.
     pub async fn finish(self) -> Result<Loaded, Error> {
         match self.wire {
+            Wire::Mysql(bulk) => bulk.finish().await,
             Wire::Postgres(bulk) => bulk.finish().await,
             Wire::Sqlite(bulk) => bulk.finish().await,
         }
@@ -82,6 +89,7 @@ macro_rules! forward {
             $(#[inline]
             fn $name(&mut self, $($arg: $type),*) {
                 match &mut self.wire {
+                    Wire::Mysql(bulk) => bulk.$name($($arg),*),
                     Wire::Postgres(bulk) => bulk.$name($($arg),*),
                     Wire::Sqlite(bulk) => bulk.$name($($arg),*),
                 }
@@ -91,12 +99,40 @@ macro_rules! forward {
 }
 forward!(start_row(), small_int(value: i32), int(value: i32), decimal(unscaled: i64, scale: u8), text(value: &str), timestamp(us: i64), null());
 
+/// Appends a decimal's digits.
+pub(crate) fn put_decimal(buffer: &mut Vec<u8>, unscaled: i64, scale: u8) {
+    if unscaled < 0 {
+        buffer.push(b'-');
+    }
+    let unit = 10_u64.pow(u32::from(scale));
+    let digits = unscaled.unsigned_abs();
+    let mut number = itoa::Buffer::new();
+    buffer.extend_from_slice(number.format(digits / unit).as_bytes());
+    buffer.push(b'.');
+    let fraction = number.format(digits % unit).as_bytes();
+    buffer.extend(std::iter::repeat_n(b'0', usize::from(scale) - fraction.len()));
+    buffer.extend_from_slice(fraction);
+}
+
+/// Dates as text. All dates of a load are the same instant, so it is formatted once.
+#[derive(Debug, Default)]
+pub(crate) struct TimestampText(Option<(i64, String)>);
+
+impl TimestampText {
+    pub(crate) fn of(&mut self, us: i64) -> &str {
+        if self.0.as_ref().is_none_or(|(last, _)| *last != us) {
+            self.0 = Some((us, crate::value::timestamp_text(us)));
+        }
+        self.0.as_ref().map_or("", |(_, text)| text)
+    }
+}
+
 /// Rows as CSV (RFC 4180): no header, NULL as an empty field, text quoted only where it must be.
 #[derive(Debug, Default)]
 pub struct Csv {
     buffer: Vec<u8>,
     at_row_start: bool,
-    timestamp: Option<(i64, String)>,
+    timestamp: TimestampText,
 }
 
 impl Csv {
@@ -144,17 +180,7 @@ impl RowSink for Csv {
 
     fn decimal(&mut self, unscaled: i64, scale: u8) {
         self.separate();
-        if unscaled < 0 {
-            self.buffer.push(b'-');
-        }
-        let unit = 10_u64.pow(u32::from(scale));
-        let digits = unscaled.unsigned_abs();
-        let mut number = itoa::Buffer::new();
-        self.buffer.extend_from_slice(number.format(digits / unit).as_bytes());
-        self.buffer.push(b'.');
-        let fraction = number.format(digits % unit).as_bytes();
-        self.buffer.extend(std::iter::repeat_n(b'0', usize::from(scale) - fraction.len()));
-        self.buffer.extend_from_slice(fraction);
+        put_decimal(&mut self.buffer, unscaled, scale);
     }
 
     fn text(&mut self, value: &str) {
@@ -171,15 +197,7 @@ impl RowSink for Csv {
 
     fn timestamp(&mut self, us: i64) {
         self.separate();
-        // All dates of a load are the same instant: format it once.
-        match &self.timestamp {
-            Some((last, text)) if *last == us => self.buffer.extend_from_slice(text.as_bytes()),
-            _ => {
-                let text = crate::value::timestamp_text(us);
-                self.buffer.extend_from_slice(text.as_bytes());
-                self.timestamp = Some((us, text));
-            }
-        }
+        self.buffer.extend_from_slice(self.timestamp.of(us).as_bytes());
     }
 
     fn null(&mut self) {

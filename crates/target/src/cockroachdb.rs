@@ -20,7 +20,7 @@ impl Dialect for CockroachDb {
     }
 
     /// Rows live in the primary key's own ranges: a key added later rewrites the table.
-    fn keys_after_load(&self) -> bool {
+    fn primary_key_after_load(&self) -> bool {
         false
     }
 

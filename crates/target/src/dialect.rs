@@ -62,6 +62,8 @@ impl FromStr for Isolation {
 /// The protocol that a database speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireKind {
+    /// MySQL's.
+    Mysql,
     /// PostgreSQL's.
     Postgres,
     /// None: SQLite runs inside this process.
@@ -111,8 +113,13 @@ pub trait Dialect: Send + Sync {
         false
     }
 
-    /// Whether primary keys and foreign keys cost least after the rows, and can be added then.
-    fn keys_after_load(&self) -> bool;
+    /// Whether primary keys cost least after the rows, and can be added then.
+    fn primary_key_after_load(&self) -> bool;
+
+    /// Whether foreign keys can be added, and verified, after the rows.
+    fn foreign_keys_after_load(&self) -> bool {
+        true
+    }
 
     /// Whether DDL is part of the transaction around it, and rolled back with it.
     fn transactional_ddl(&self) -> bool;

@@ -8,11 +8,13 @@ pub mod bulk;
 pub mod cockroachdb;
 mod dialect;
 mod error;
+pub mod mysql;
 pub mod postgres;
 pub mod schema;
 mod session;
 pub mod sqlite;
 mod statement;
+pub mod tidb;
 mod url;
 mod value;
 mod wave;
@@ -28,5 +30,12 @@ pub use value::{Decimal, OwnedValue, Value};
 pub use wave::{Answer, Row, Wave};
 
 /// Every database that can be measured: adding one is adding its file and its line here.
-pub static DATABASES: &[&dyn Dialect] =
-    &[&sqlite::Sqlite, &postgres::Postgres, &cockroachdb::CockroachDb, &yugabytedb::YugabyteDb];
+pub static DATABASES: &[&dyn Dialect] = &[
+    &sqlite::Sqlite,
+    &postgres::Postgres,
+    &cockroachdb::CockroachDb,
+    &yugabytedb::YugabyteDb,
+    &mysql::MySql,
+    &mysql::MariaDb,
+    &tidb::TiDb,
+];

@@ -24,7 +24,7 @@ impl Dialect for Postgres {
         5432
     }
 
-    fn keys_after_load(&self) -> bool {
+    fn primary_key_after_load(&self) -> bool {
         true
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bulk::Bulk;
 use crate::url::Place;
-use crate::wire::{pg, sqlite};
+use crate::wire::{mysql, pg, sqlite};
 use crate::{Access, Answer, Dialect, Error, Isolation, Statement, Url, Value, Wave};
 
 /// A connection, of whatever wire.
@@ -22,6 +22,7 @@ impl std::fmt::Debug for dyn Dialect {
 
 #[derive(Debug)]
 enum Wire {
+    Mysql(mysql::Session),
     Postgres(pg::Session),
     Sqlite(sqlite::Session),
 }
@@ -44,6 +45,7 @@ impl Session {
     /// One line that names the target and the reason.
     pub async fn connect(url: &Url) -> Result<Self, Error> {
         let wire = match &url.place {
+            Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
             Place::Postgres(config) => pg::Session::connect(config, url.dialect()).await.map(Wire::Postgres),
             Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
         };
@@ -62,6 +64,7 @@ impl Session {
     /// The database's refusal.
     pub async fn prepare(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.prepare_all(statements).await,
             Wire::Postgres(pg) => pg.prepare_all(statements).await,
             // Its statements are compiled in microseconds, at their first use.
             Wire::Sqlite(_) => Ok(()),
@@ -72,6 +75,7 @@ impl Session {
     pub fn begin(&mut self, isolation: Isolation, access: Access) {
         let sql = self.dialect.begin(isolation, access);
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.begin(sql),
             Wire::Postgres(pg) => pg.begin(sql),
             Wire::Sqlite(sqlite) => sqlite.begin(sql),
         }
@@ -93,6 +97,7 @@ impl Session {
     /// As [`Session::send`].
     pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.send(wave).await,
             Wire::Postgres(pg) => pg.send(wave).await,
             Wire::Sqlite(sqlite) => sqlite.send(wave).await,
         }
@@ -104,6 +109,7 @@ impl Session {
     /// [`crate::Class::Unknown`] if the connection broke before the answer came.
     pub async fn commit(&mut self) -> Result<(), Error> {
         let done = match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.end("COMMIT").await,
             Wire::Postgres(pg) => pg.end("COMMIT").await,
             Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
         };
@@ -116,6 +122,7 @@ impl Session {
     /// If the connection is gone; the server rolls back then by itself.
     pub async fn rollback(&mut self) -> Result<(), Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.end("ROLLBACK").await,
             Wire::Postgres(pg) => pg.end("ROLLBACK").await,
             Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
         }
@@ -127,6 +134,7 @@ impl Session {
     /// The database's refusal.
     pub async fn execute(&mut self, sql: &str) -> Result<(), Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.execute(sql).await,
             Wire::Postgres(pg) => pg.execute(sql).await,
             Wire::Sqlite(sqlite) => sqlite.execute(sql).await,
         }
@@ -139,6 +147,7 @@ impl Session {
     pub async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
         let sql = self.dialect.adapt(sql.to_owned());
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.query(&sql, values).await,
             Wire::Postgres(pg) => pg.query(&sql, values).await,
             Wire::Sqlite(sqlite) => sqlite.query(sql, values).await,
         }
@@ -150,6 +159,7 @@ impl Session {
     /// The database's refusal.
     pub async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
         let sql = match &self.wire {
+            Wire::Mysql(_) => mysql::TABLE_EXISTS,
             Wire::Postgres(_) => pg::TABLE_EXISTS,
             Wire::Sqlite(_) => sqlite::TABLE_EXISTS,
         };
@@ -162,6 +172,7 @@ impl Session {
     /// The database's refusal.
     pub async fn bulk(&mut self, table: &crate::schema::Table) -> Result<Bulk<'_>, Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => Ok(Bulk::mysql(mysql.bulk(table).await?)),
             Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table).await?)),
             Wire::Sqlite(sqlite) => Ok(Bulk::sqlite(sqlite.bulk(table))),
         }
@@ -184,6 +195,7 @@ impl Session {
     /// The database's refusal.
     pub async fn describe(&mut self) -> Result<Description, Error> {
         match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.describe().await,
             Wire::Postgres(pg) => pg.describe().await,
             Wire::Sqlite(sqlite) => sqlite.describe().await,
         }

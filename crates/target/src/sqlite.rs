@@ -49,7 +49,12 @@ impl Dialect for Sqlite {
         true
     }
 
-    fn keys_after_load(&self) -> bool {
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    /// SQLite has no ALTER TABLE that adds one.
+    fn foreign_keys_after_load(&self) -> bool {
         false
     }
 

@@ -53,6 +53,20 @@ impl Statement {
     }
 }
 
+/// A text with `$n` as one with `?` in their places, and the parameter (from 0) of each place.
+pub(crate) fn positional(sql: &str) -> (String, Vec<usize>) {
+    let mut parts = sql.split('$');
+    let mut text = parts.next().unwrap_or("").to_owned();
+    let mut order = Vec::new();
+    for part in parts {
+        let (number, digits) = leading_number(part);
+        order.push(number.saturating_sub(1));
+        text.push('?');
+        text.push_str(&part[digits..]);
+    }
+    (text, order)
+}
+
 /// The highest number behind `mark`.
 fn highest(text: &str, mark: char) -> usize {
     text.split(mark).skip(1).map(|tail| leading_number(tail).0).max().unwrap_or(0)
@@ -78,7 +92,13 @@ fn renumber(body: &str, offset: usize, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::Statement;
+    use super::{Statement, positional};
+
+    #[test]
+    fn a_parameter_that_repeats_has_several_places() {
+        let (text, order) = positional("SELECT $2 FROM t WHERE a = $1 AND b = $2");
+        assert_eq!((text.as_str(), order.as_slice()), ("SELECT ? FROM t WHERE a = ? AND b = ?", &[1, 0, 1][..]));
+    }
 
     #[test]
     fn a_statement_without_braces_is_taken_as_it_is() {

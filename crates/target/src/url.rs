@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{DATABASES, Dialect, WireKind, postgres, sqlite};
+use crate::{DATABASES, Dialect, WireKind, mysql, postgres, sqlite};
 
 /// The target when neither `--url` nor `WEIGHBRIDGE_URL` names one.
 pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
@@ -18,6 +18,7 @@ pub struct Url {
 /// Where the database is, in its wire's own terms.
 #[derive(Clone)]
 pub(crate) enum Place {
+    Mysql(mysql_async::Opts),
     Postgres(Box<tokio_postgres::Config>),
     Sqlite(PathBuf),
 }
@@ -50,6 +51,7 @@ impl Url {
         };
         let place = match dialect.wire() {
             WireKind::Sqlite => sqlite::parse(rest).map(Place::Sqlite),
+            WireKind::Mysql => mysql::parse(rest, dialect).map(Place::Mysql),
             WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Place::Postgres),
         };
         Ok(Self { dialect, place: place.map_err(UrlError)? })
@@ -64,7 +66,7 @@ impl Url {
     pub fn file(&self) -> Option<&std::path::Path> {
         match &self.place {
             Place::Sqlite(path) => Some(path),
-            Place::Postgres(_) => None,
+            Place::Mysql(_) | Place::Postgres(_) => None,
         }
     }
 }
@@ -78,6 +80,7 @@ fn without_secrets(text: &str) -> &str {
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
+            Place::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
             Place::Postgres(config) => f.write_str(&postgres::display(self.dialect.name(), config)),
             Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }

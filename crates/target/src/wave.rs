@@ -72,6 +72,7 @@ pub struct Answer {
 /// Rows as their wire delivers them; decoded column by column when asked.
 #[derive(Debug)]
 pub(crate) enum Rows {
+    Mysql(Vec<mysql_async::Row>),
     Postgres(Vec<tokio_postgres::Row>),
     Owned { columns: std::sync::Arc<[String]>, rows: Vec<Vec<OwnedValue>> },
 }
@@ -80,6 +81,7 @@ impl Answer {
     /// How many rows came back.
     pub fn len(&self) -> usize {
         match &self.rows {
+            Rows::Mysql(rows) => rows.len(),
             Rows::Postgres(rows) => rows.len(),
             Rows::Owned { rows, .. } => rows.len(),
         }
@@ -208,6 +210,7 @@ impl<'a> Row<'a> {
     pub fn text(&self, column: usize) -> Result<&'a str, Error> {
         let answer = self.answer;
         let text = match &answer.rows {
+            Rows::Mysql(rows) => crate::wire::mysql::text(&rows[self.index], column),
             Rows::Postgres(rows) => rows[self.index].try_get::<_, &str>(column).ok(),
             Rows::Owned { rows, .. } => match rows[self.index].get(column) {
                 Some(OwnedValue::Text(text)) => Some(text.as_str()),
@@ -248,6 +251,9 @@ impl<'a> Row<'a> {
     pub fn value(&self, column: usize) -> Result<Cow<'a, OwnedValue>, Error> {
         let answer = self.answer;
         match &answer.rows {
+            Rows::Mysql(rows) => {
+                crate::wire::mysql::value(&rows[self.index], column).map(Cow::Owned).map_err(|e| self.fault(column, &e))
+            }
             Rows::Postgres(rows) => {
                 crate::wire::pg::value(&rows[self.index], column).map(Cow::Owned).map_err(|e| self.fault(column, &e))
             }
@@ -261,6 +267,7 @@ impl<'a> Row<'a> {
     /// The columns' names.
     pub fn columns(&self) -> Vec<String> {
         match &self.answer.rows {
+            Rows::Mysql(rows) => rows[self.index].columns_ref().iter().map(|c| c.name_str().into_owned()).collect(),
             Rows::Postgres(rows) => rows[self.index].columns().iter().map(|c| c.name().to_owned()).collect(),
             Rows::Owned { columns, .. } => columns.to_vec(),
         }

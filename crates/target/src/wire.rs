@@ -1,4 +1,5 @@
 //! Wires: how bytes travel to a database. One file each, alike in layout.
 
+pub(crate) mod mysql;
 pub(crate) mod pg;
 pub(crate) mod sqlite;

@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::bulk::{Loaded, RowSink};
+use crate::bulk::{Loaded, RowSink, TimestampText};
 use crate::dialect::Dialect;
 use crate::schema::Table;
 use crate::session::Description;
@@ -141,7 +141,7 @@ impl Session {
             values: Vec::new(),
             rows: 0,
             bytes: 0,
-            timestamp: None,
+            timestamp: TimestampText::default(),
             under_way: None,
         }
     }
@@ -332,7 +332,7 @@ pub(crate) struct Bulk<'s> {
     values: Vec<SqliteValue>,
     rows: u64,
     bytes: u64,
-    timestamp: Option<(i64, String)>,
+    timestamp: TimestampText,
     under_way: Option<oneshot::Receiver<Result<(), Error>>>,
 }
 
@@ -399,14 +399,8 @@ impl RowSink for Bulk<'_> {
     }
 
     fn timestamp(&mut self, us: i64) {
-        // All dates of a load are the same instant: format it once.
-        if self.timestamp.as_ref().is_none_or(|(last, _)| *last != us) {
-            self.timestamp = Some((us, timestamp_text(us)));
-        }
-        if let Some((_, text)) = &self.timestamp {
-            let text = text.clone();
-            self.push_text(text);
-        }
+        let text = self.timestamp.of(us).to_owned();
+        self.push_text(text);
     }
 
     fn null(&mut self) {

@@ -3,7 +3,7 @@
 use ::tpcc::DISTRICTS_PER_WAREHOUSE;
 use ::tpcc::input::Delivery;
 use ::tpcc::money::Cents;
-use target::{Access, Class, Decimal, Error, Session, Statement, Value, Wave};
+use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
 use super::{Profile, Style};
 
@@ -38,6 +38,18 @@ static ORDERS: Statement = Statement::multi_row(
     10,
     10,
 );
+static ORDERS_READ: Statement = Statement::multi_row(
+    "delivery.orders_read",
+    "SELECT o_d_id, o_c_id FROM orders WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR }",
+    10,
+    10,
+);
+static ORDERS_WRITE: Statement = Statement::multi_row(
+    "delivery.orders_write",
+    "UPDATE orders SET o_carrier_id = $2 WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR }",
+    10,
+    10,
+);
 static LINES_READ: Statement = Statement::new(
     "delivery.lines_read",
     "SELECT ol_d_id, ol_amount FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
@@ -50,6 +62,19 @@ static LINES: Statement = Statement::multi_row(
     "delivery.lines",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
      WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR } RETURNING ol_d_id, ol_amount",
+    10,
+    10,
+);
+static ALL_LINES_READ: Statement = Statement::multi_row(
+    "delivery.all_lines_read",
+    "SELECT ol_d_id, ol_amount FROM order_line WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR }",
+    10,
+    10,
+);
+static ALL_LINES_WRITE: Statement = Statement::multi_row(
+    "delivery.all_lines_write",
+    "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
+     WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR }",
     10,
     10,
 );
@@ -68,9 +93,21 @@ static CUSTOMERS: Statement = Statement::multi_row(
     10,
 );
 
+static CUSTOMERS_JOIN: Statement = Statement::multi_row(
+    "delivery.customers_join",
+    "UPDATE customer JOIN ({SELECT CAST(#1 AS INTEGER) AS d_id, CAST(#2 AS INTEGER) AS number, \
+     CAST(#3 AS DECIMAL(12,2)) AS amount| UNION ALL }) AS delivered \
+     ON c_w_id = $1 AND c_d_id = d_id AND c_id = number \
+     SET c_balance = c_balance + amount, c_delivery_cnt = c_delivery_cnt + 1",
+    10,
+    10,
+);
+
 pub(super) const ROW: &[&Statement] =
     &[&OLDEST, &TAKE, &ORDER_READ, &ORDER_WRITE, &LINES_READ, &LINES_WRITE, &CUSTOMER];
 pub(super) const BATCH: &[&Statement] = &[&OLDEST_OF_ALL, &TAKE, &ORDERS, &LINES, &CUSTOMERS];
+pub(super) const BATCH_JOIN: &[&Statement] =
+    &[&OLDEST_OF_ALL, &TAKE, &ORDERS_WRITE, &ORDERS_READ, &ALL_LINES_WRITE, &ALL_LINES_READ, &CUSTOMERS_JOIN];
 
 /// What a Delivery delivered, district by district: O_ID, or none where nothing waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,11 +154,12 @@ async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) ->
 
     let mut wave = Wave::new();
     wave.call_rows(&TAKE, &[w], [[d, o_id.into()]].into_iter());
-    wave.call(&ORDER_READ, &key);
+    // Written before they are read: a snapshot older than the order shows it once it is our own.
     wave.call(&ORDER_WRITE, &[w, d, o_id.into(), input.carrier_id.into()]);
-    wave.call(&LINES_READ, &key);
+    wave.call(&ORDER_READ, &key);
     wave.call(&LINES_WRITE, &key);
-    let [taken, order, order_write, lines, lines_write] = session.send(&wave).await?;
+    wave.call(&LINES_READ, &key);
+    let [taken, order_write, order, lines_write, lines] = session.send(&wave).await?;
     expect_taken(taken.affected(), 1)?;
     order_write.expect_affected(1)?;
     lines_write.expect_affected(lines.len())?;
@@ -137,7 +175,7 @@ async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) ->
     Ok(Some(o_id))
 }
 
-/// All districts in five statements.
+/// All districts in a statement a step.
 async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
     let w = input.w_id.into();
     let mut wave = Wave::new();
@@ -156,11 +194,27 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
         return Ok(delivered);
     }
 
+    let multi_row_update = session.dialect().multi_row_update();
+    let carrier = [w, input.carrier_id.into()];
     let mut wave = Wave::new();
     wave.call_rows(&TAKE, &[w], orders.iter().copied());
-    wave.call_rows(&ORDERS, &[w, input.carrier_id.into()], orders.iter().copied());
-    wave.call_rows(&LINES, &[w], orders.iter().copied());
-    let [taken, updated, lines] = session.send(&wave).await?;
+    let [taken, updated, lines] = match multi_row_update {
+        MultiRowUpdate::FromReturning => {
+            wave.call_rows(&ORDERS, &carrier, orders.iter().copied());
+            wave.call_rows(&LINES, &[w], orders.iter().copied());
+            session.send(&wave).await?
+        }
+        MultiRowUpdate::Join => {
+            wave.call_rows(&ORDERS_WRITE, &carrier, orders.iter().copied());
+            wave.call_rows(&ORDERS_READ, &[w], orders.iter().copied());
+            wave.call_rows(&ALL_LINES_WRITE, &[w], orders.iter().copied());
+            wave.call_rows(&ALL_LINES_READ, &[w], orders.iter().copied());
+            let [taken, orders_write, updated, lines_write, lines] = session.send(&wave).await?;
+            orders_write.expect_affected(updated.len())?;
+            lines_write.expect_affected(lines.len())?;
+            [taken, updated, lines]
+        }
+    };
     expect_taken(taken.affected(), orders.len())?;
     updated.expect_affected(orders.len())?;
     let mut amounts = [None; DISTRICTS_PER_WAREHOUSE as usize];
@@ -177,7 +231,11 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
     }
 
     let mut wave = Wave::new();
-    wave.call_rows(&CUSTOMERS, &[w], customers.into_iter());
+    let statement = match multi_row_update {
+        MultiRowUpdate::FromReturning => &CUSTOMERS,
+        MultiRowUpdate::Join => &CUSTOMERS_JOIN,
+    };
+    wave.call_rows(statement, &[w], customers.into_iter());
     let [paid] = session.send(&wave).await?;
     paid.expect_affected(orders.len())?;
     Ok(delivered)

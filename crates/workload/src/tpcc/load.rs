@@ -213,8 +213,8 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
         session.execute(&format!("DROP TABLE {}", table.name)).await?;
     }
     for table in TABLES {
-        let keys = !dialect.keys_after_load();
-        session.execute(&dialect.create_table(table, keys, keys && plan.catalog.foreign_keys)).await?;
+        let foreign_keys = plan.catalog.foreign_keys && !dialect.foreign_keys_after_load();
+        session.execute(&dialect.create_table(table, !dialect.primary_key_after_load(), foreign_keys)).await?;
     }
     session.execute(&dialect.create_table(&schema::CATALOG, true, false)).await?;
     session.execute(&dialect.create_table(&schema::PROGRESS, true, false)).await?;
@@ -344,12 +344,12 @@ async fn finish(
     let mut foreign_keys = Vec::new();
     for table in &tables {
         let mut sql = Vec::new();
-        if dialect.keys_after_load() && !table.primary_key.is_empty() {
+        if dialect.primary_key_after_load() && !table.primary_key.is_empty() {
             sql.push(dialect.add_primary_key(table));
         }
         sql.extend(table.indexes.iter().map(|index| dialect.create_index(table, index)));
         keys.push(Ddl { step: format!("keys of {}", table.name), sql });
-        if plan.catalog.foreign_keys && dialect.keys_after_load() {
+        if plan.catalog.foreign_keys && dialect.foreign_keys_after_load() {
             let sql = table.foreign_keys.iter().map(|key| dialect.add_foreign_key(table, key)).collect();
             foreign_keys.push(Ddl { step: format!("foreign keys of {}", table.name), sql });
         }

@@ -18,7 +18,7 @@ mod style;
 
 use ::tpcc::input::{Delivery, Input};
 use ::tpcc::text::Text;
-use target::{Class, Error, Isolation, Row, Session, Statement};
+use target::{Class, Dialect, Error, Isolation, MultiRowUpdate, Row, Session, Statement};
 
 pub use delivery::Delivered;
 pub use new_order::{NewOrderOutput, OrderedLine};
@@ -52,10 +52,11 @@ pub enum Output {
 }
 
 /// The statements of all transactions in a style, to be prepared when a connection is made.
-pub fn statements(style: Style) -> Vec<&'static Statement> {
-    let own = match style {
-        Style::Row => [new_order::ROW, payment::ROW, delivery::ROW],
-        Style::Batch => [new_order::BATCH, payment::BATCH, delivery::BATCH],
+pub fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
+    let own = match (style, dialect.multi_row_update()) {
+        (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
+        (Style::Batch, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
+        (Style::Batch, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
     };
     [own.concat(), order_status::STATEMENTS.to_vec(), stock_level::STATEMENTS.to_vec()].concat()
 }

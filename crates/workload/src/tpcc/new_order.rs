@@ -4,7 +4,7 @@ use ::tpcc::UNUSED_ITEM;
 use ::tpcc::input::{Line, NewOrder};
 use ::tpcc::money::{Cents, Rate, total_amount};
 use ::tpcc::text::Text;
-use target::{Access, Answer, Decimal, Error, Session, Statement, Value, Wave};
+use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
 use super::{Profile, Style, rate, text};
 
@@ -73,6 +73,25 @@ static STOCK: Statement = Statement::multi_row(
     4,
     15,
 );
+static STOCKS_READ: Statement = Statement::multi_row(
+    "new_order.stocks_read",
+    "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
+     WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 \
+     WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END \
+     FROM stock WHERE (s_w_id, s_i_id) IN ({(#1, #2)}) FOR UPDATE",
+    4,
+    15,
+);
+static STOCKS_WRITE: Statement = Statement::multi_row(
+    "new_order.stocks_write",
+    "UPDATE stock JOIN ({SELECT CAST(#1 AS INTEGER) AS w_id, CAST(#2 AS INTEGER) AS i_id, CAST(#3 AS INTEGER) AS quantity, \
+     CAST(#4 AS INTEGER) AS remote| UNION ALL }) AS line ON s_w_id = w_id AND s_i_id = i_id \
+     SET s_quantity = CASE WHEN s_quantity - quantity >= 10 THEN s_quantity - quantity \
+     ELSE s_quantity - quantity + 91 END, \
+     s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + remote",
+    4,
+    15,
+);
 static ORDER_LINES: Statement = Statement::multi_row(
     "new_order.order_lines",
     "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, \
@@ -97,6 +116,8 @@ pub(super) const ROW: &[&Statement] = &[
     &ORDER_LINES,
 ];
 pub(super) const BATCH: &[&Statement] = &[&ENTRY, &DISTRICT, &ORDER, &NEW_ORDER, &ITEMS, &STOCK, &ORDER_LINES];
+pub(super) const BATCH_JOIN: &[&Statement] =
+    &[&ENTRY, &DISTRICT_READ, &DISTRICT_WRITE, &ORDER, &NEW_ORDER, &ITEMS, &STOCKS_READ, &STOCKS_WRITE, &ORDER_LINES];
 
 /// What New-Order shows (2.4.3.3); rolled back, only the header up to `o_id` counts (2.4.3.4).
 #[derive(Clone, Debug, PartialEq)]
@@ -203,12 +224,23 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
     })
 }
 
-/// Steps 1 to 3 of the profile in two statements.
+/// Steps 1 to 3 of the profile, warehouse and customer in one statement.
 async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let mut wave = Wave::new();
-    wave.call(&ENTRY, &[w, d, input.c_id.into()]).call(&DISTRICT, &[w, d]);
-    let [entry, district] = session.send(&wave).await?;
+    wave.call(&ENTRY, &[w, d, input.c_id.into()]);
+    let [entry, district] = match session.dialect().multi_row_update() {
+        MultiRowUpdate::FromReturning => {
+            wave.call(&DISTRICT, &[w, d]);
+            session.send(&wave).await?
+        }
+        MultiRowUpdate::Join => {
+            wave.call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
+            let [entry, district, district_write] = session.send(&wave).await?;
+            district_write.expect_affected(1)?;
+            [entry, district]
+        }
+    };
     let (entry, district) = (entry.only()?, district.only()?);
     Ok(NewOrderOutput {
         rolled_back: false,
@@ -325,14 +357,32 @@ async fn update_stocks(session: &mut Session, input: &NewOrder, lines: &[&Line])
             let remote = i32::from(line.supply_w_id != input.w_id);
             [line.supply_w_id.into(), line.i_id.into(), line.quantity.into(), remote.into()]
         });
-        wave.call_rows(&STOCK, &[input.d_id.into()], rows);
-        let [answer] = session.send(&wave).await?;
+        let multi_row_update = session.dialect().multi_row_update();
+        let answer = match multi_row_update {
+            MultiRowUpdate::FromReturning => {
+                wave.call_rows(&STOCK, &[input.d_id.into()], rows);
+                let [answer] = session.send(&wave).await?;
+                answer
+            }
+            MultiRowUpdate::Join => {
+                let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
+                wave.call_rows(&STOCKS_READ, &[input.d_id.into()], keys).call_rows(&STOCKS_WRITE, &[], rows);
+                let [read, written] = session.send(&wave).await?;
+                written.expect_affected(round.len())?;
+                read
+            }
+        };
         answer.expect_affected(round.len())?;
         for row in answer.rows() {
             let key = (row.int(0)?, row.int(1)?);
             let at = round.iter().find(|&&at| (lines[at].supply_w_id, lines[at].i_id) == key);
             let at = *at.ok_or_else(|| Error::integrity(format!("stock {key:?} was updated unasked")))?;
-            let (quantity, original) = (row.int(2)?, row.text(3)?.contains(ORIGINAL));
+            let original = row.text(3)?.contains(ORIGINAL);
+            let quantity = match multi_row_update {
+                MultiRowUpdate::FromReturning => row.int(2)?,
+                // It was read before it was written.
+                MultiRowUpdate::Join => quantity_after(row.int(2)?, lines[at].quantity),
+            };
             stocks[at] = Some(Stock { quantity, original, dist_info: text(row, 4)? });
         }
         open = later;

@@ -3,7 +3,7 @@
 use ::tpcc::input::{CustomerBy, Payment};
 use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
-use target::{Access, Decimal, Error, Row, Session, Statement, Value, Wave};
+use target::{Access, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
 
 use super::{Profile, Style, customer, rate, text};
 
@@ -164,10 +164,15 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
     let amount = Decimal::cents(input.amount).into();
+    // No statement of Payment has several rows to write: without RETURNING, `batch` is `row`.
+    let style = match session.dialect().multi_row_update() {
+        MultiRowUpdate::FromReturning => profile.style,
+        MultiRowUpdate::Join => Style::Row,
+    };
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
     let mut wave = Wave::new();
-    match profile.style {
+    match style {
         Style::Row => {
             wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
             wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
@@ -200,7 +205,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let c_id_value = c_id.into();
     let key = [c_w, c_d, c_id_value];
     let mut wave = Wave::new();
-    match profile.style {
+    match style {
         Style::Row => {
             wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id_value, amount]).call(&CUSTOMER_READ, &key);
         }
@@ -217,7 +222,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let c_credit: Text<2> = text(row, 10)?;
 
     let bad_credit = c_credit.as_str() == "BC";
-    let c_data = if bad_credit { Some(prepend_data(session, profile.style, input, c_id).await?) } else { None };
+    let c_data = if bad_credit { Some(prepend_data(session, style, input, c_id).await?) } else { None };
 
     // W_NAME, four blanks, D_NAME.
     let h_data = format!("{}    {}", warehouse.name.as_str(), district.name.as_str());

@@ -16,6 +16,17 @@ const fn rate(ten_thousandths: i64) -> Value<'static> {
     Value::Decimal(Decimal { unscaled: ten_thousandths, scale: 4 })
 }
 
+/// What violates that a text has digits only: nothing may be left of it without them.
+macro_rules! not_digits {
+    ($text:literal) => {
+        concat!(
+            "REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(",
+            $text,
+            ", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') <> ''"
+        )
+    };
+}
+
 /// A rule that holds until the first transaction.
 const LOADED: Check = Check { clause: "4.3.3.1", applies: Applies::AsLoaded, ..Check::USUAL };
 
@@ -72,17 +83,21 @@ SELECT COUNT(*) AS originals FROM item WHERE REPLACE(i_data, 'ORIGINAL', '') <> 
         what: "W_NAME, the address, W_TAX and W_YTD are as the load makes them",
         scope: Scope::Range,
         bound: &[rate(2000), dollars(300_000)],
-        sql: "
+        sql: concat!(
+            "
 SELECT * FROM (SELECT w_id, CASE
   WHEN LENGTH(w_name) NOT BETWEEN 6 AND 10 THEN 'W_NAME'
   WHEN LENGTH(w_street_1) NOT BETWEEN 10 AND 20 THEN 'W_STREET_1'
   WHEN LENGTH(w_street_2) NOT BETWEEN 10 AND 20 THEN 'W_STREET_2'
   WHEN LENGTH(w_city) NOT BETWEEN 10 AND 20 THEN 'W_CITY'
   WHEN LENGTH(w_state) <> 2 THEN 'W_STATE'
-  WHEN w_zip NOT LIKE '____11111' OR TRIM(w_zip, '0123456789') <> '' THEN 'W_ZIP'
+  WHEN w_zip NOT LIKE '____11111' OR ",
+            not_digits!("w_zip"),
+            " THEN 'W_ZIP'
   WHEN w_tax NOT BETWEEN 0 AND $3 THEN 'W_TAX'
   WHEN w_ytd <> $4 THEN 'W_YTD'
-  END AS fault FROM warehouse WHERE w_id BETWEEN $1 AND $2) AS w WHERE fault IS NOT NULL",
+  END AS fault FROM warehouse WHERE w_id BETWEEN $1 AND $2) AS w WHERE fault IS NOT NULL"
+        ),
         ..LOADED
     },
     Check {
@@ -90,7 +105,8 @@ SELECT * FROM (SELECT w_id, CASE
         what: "D_ID, D_NAME, the address, D_TAX and D_YTD are as the load makes them",
         scope: Scope::Range,
         bound: &[rate(2000), dollars(30_000)],
-        sql: "
+        sql: concat!(
+            "
 SELECT * FROM (SELECT d_w_id, d_id, CASE
   WHEN d_id NOT BETWEEN 1 AND 10 THEN 'D_ID'
   WHEN LENGTH(d_name) NOT BETWEEN 6 AND 10 THEN 'D_NAME'
@@ -98,10 +114,13 @@ SELECT * FROM (SELECT d_w_id, d_id, CASE
   WHEN LENGTH(d_street_2) NOT BETWEEN 10 AND 20 THEN 'D_STREET_2'
   WHEN LENGTH(d_city) NOT BETWEEN 10 AND 20 THEN 'D_CITY'
   WHEN LENGTH(d_state) <> 2 THEN 'D_STATE'
-  WHEN d_zip NOT LIKE '____11111' OR TRIM(d_zip, '0123456789') <> '' THEN 'D_ZIP'
+  WHEN d_zip NOT LIKE '____11111' OR ",
+            not_digits!("d_zip"),
+            " THEN 'D_ZIP'
   WHEN d_tax NOT BETWEEN 0 AND $3 THEN 'D_TAX'
   WHEN d_ytd <> $4 THEN 'D_YTD'
-  END AS fault FROM district WHERE d_w_id BETWEEN $1 AND $2) AS d WHERE fault IS NOT NULL",
+  END AS fault FROM district WHERE d_w_id BETWEEN $1 AND $2) AS d WHERE fault IS NOT NULL"
+        ),
         ..LOADED
     },
     Check {
@@ -132,7 +151,8 @@ WHERE s_w_id = $1 AND REPLACE(s_data, 'ORIGINAL', '') <> s_data HAVING COUNT(*) 
         name: "customer-values",
         what: "C_ID, C_FIRST, C_MIDDLE, the address, C_PHONE, C_CREDIT, amounts and counters are as the load makes them",
         bound: &[dollars(50_000), rate(5000), dollars(-10), dollars(10)],
-        sql: "
+        sql: concat!(
+            "
 SELECT * FROM (SELECT c_w_id, c_d_id, c_id, CASE
   WHEN c_id NOT BETWEEN 1 AND 3000 THEN 'C_ID'
   WHEN LENGTH(c_first) NOT BETWEEN 8 AND 16 THEN 'C_FIRST'
@@ -141,8 +161,12 @@ SELECT * FROM (SELECT c_w_id, c_d_id, c_id, CASE
   WHEN LENGTH(c_street_2) NOT BETWEEN 10 AND 20 THEN 'C_STREET_2'
   WHEN LENGTH(c_city) NOT BETWEEN 10 AND 20 THEN 'C_CITY'
   WHEN LENGTH(c_state) <> 2 THEN 'C_STATE'
-  WHEN c_zip NOT LIKE '____11111' OR TRIM(c_zip, '0123456789') <> '' THEN 'C_ZIP'
-  WHEN LENGTH(c_phone) <> 16 OR TRIM(c_phone, '0123456789') <> '' THEN 'C_PHONE'
+  WHEN c_zip NOT LIKE '____11111' OR ",
+            not_digits!("c_zip"),
+            " THEN 'C_ZIP'
+  WHEN LENGTH(c_phone) <> 16 OR ",
+            not_digits!("c_phone"),
+            " THEN 'C_PHONE'
   WHEN c_credit NOT IN ('GC', 'BC') THEN 'C_CREDIT'
   WHEN c_credit_lim <> $2 THEN 'C_CREDIT_LIM'
   WHEN c_discount NOT BETWEEN 0 AND $3 THEN 'C_DISCOUNT'
@@ -150,7 +174,8 @@ SELECT * FROM (SELECT c_w_id, c_d_id, c_id, CASE
   WHEN c_ytd_payment <> $5 THEN 'C_YTD_PAYMENT'
   WHEN c_payment_cnt <> 1 THEN 'C_PAYMENT_CNT'
   WHEN c_delivery_cnt <> 0 THEN 'C_DELIVERY_CNT'
-  END AS fault FROM customer WHERE c_w_id = $1) AS c WHERE fault IS NOT NULL",
+  END AS fault FROM customer WHERE c_w_id = $1) AS c WHERE fault IS NOT NULL"
+        ),
         ..LOADED
     },
     Check {
@@ -161,8 +186,8 @@ WITH syllable(digit, sound) AS (SELECT 0, 'BAR' UNION ALL SELECT 1, 'OUGHT' UNIO
   UNION ALL SELECT 3, 'PRI' UNION ALL SELECT 4, 'PRES' UNION ALL SELECT 5, 'ESE' UNION ALL SELECT 6, 'ANTI'
   UNION ALL SELECT 7, 'CALLY' UNION ALL SELECT 8, 'ATION' UNION ALL SELECT 9, 'EING')
 SELECT c_w_id, c_d_id, c_id, c_last, a.sound || b.sound || c.sound AS wanted FROM customer
-JOIN syllable AS a ON a.digit = (c_id - 1) / 100
-JOIN syllable AS b ON b.digit = (c_id - 1) / 10 % 10
+JOIN syllable AS a ON a.digit * 100 = (c_id - 1) - (c_id - 1) % 100
+JOIN syllable AS b ON b.digit * 10 = (c_id - 1) % 100 - (c_id - 1) % 10
 JOIN syllable AS c ON c.digit = (c_id - 1) % 10
 WHERE c_w_id = $1 AND c_id <= 1000 AND c_last <> a.sound || b.sound || c.sound",
         ..LOADED

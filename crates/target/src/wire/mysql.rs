@@ -1,0 +1,379 @@
+//! The MySQL wire: prepared statements in binary form, LOAD DATA LOCAL from memory for bulk load.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use jiff::civil::DateTime;
+use mysql_async::consts::ColumnType;
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, Params, Value as Wired};
+
+use crate::dialect::Dialect;
+use crate::schema::Table;
+use crate::session::Description;
+use crate::statement::positional;
+use crate::value::timestamp_from_text;
+use crate::wave::Rows;
+use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, Value, Wave};
+
+mod bulk;
+
+pub(crate) use bulk::Bulk;
+
+pub(crate) const TABLE_EXISTS: &str =
+    "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = $1";
+
+/// Dates of the load and of the run in one time zone; values that don't fit are errors; `||` joins text.
+/// Without autocommit a transaction opens with its first statement, which saves the round trip of BEGIN.
+const SETTINGS: &str = "SET SESSION time_zone = '+00:00', \
+    sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT', autocommit = 0";
+
+/// Variables recorded, since each can change a result several times over.
+const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', \
+    'innodb_doublewrite', 'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_redo_log_capacity', \
+    'innodb_flush_method', 'max_connections', 'innodb_snapshot_isolation', 'binlog_format', 'query_cache_type', \
+    'wsrep_on', 'wsrep_sync_wait', 'wsrep_slave_threads', 'tidb_txn_mode', 'tidb_enable_async_commit', \
+    'tidb_enable_1pc', 'tidb_enable_prepared_plan_cache', 'tidb_isolation_read_engines')";
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// `None` while a bulk load has it, and for good if that load was dropped.
+    conn: Option<Conn>,
+    dialect: &'static dyn Dialect,
+    /// By the statement's address and its number of rows.
+    prepared: HashMap<(usize, usize), Prepared>,
+    /// The level that was last set.
+    level: String,
+    /// The level of the transaction that opens with the next statement.
+    pending_level: Option<String>,
+    in_transaction: bool,
+    /// Whether the server takes LOAD DATA LOCAL; asked for once.
+    local_infile: Option<bool>,
+}
+
+#[derive(Clone, Debug)]
+struct Prepared {
+    statement: mysql_async::Statement,
+    /// The parameter of each place.
+    order: Arc<[usize]>,
+}
+
+impl Session {
+    pub(crate) async fn connect(opts: &Opts, dialect: &'static dyn Dialect) -> Result<Self, Error> {
+        let mut conn = Conn::new(opts.clone()).await.map_err(error)?;
+        conn.query_drop(SETTINGS).await.map_err(error)?;
+        Ok(Self {
+            conn: Some(conn),
+            dialect,
+            prepared: HashMap::new(),
+            level: String::new(),
+            pending_level: None,
+            in_transaction: false,
+            local_infile: None,
+        })
+    }
+
+    fn conn(&mut self) -> Result<&mut Conn, Error> {
+        self.conn.as_mut().ok_or_else(|| Error::new(Class::Lost, None, "the connection was given up in a bulk load"))
+    }
+
+    pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
+        for statement in statements {
+            for rows in statement.rows.0..=statement.rows.1 {
+                self.prepared(statement, rows).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Prepared, Error> {
+        let key = (std::ptr::from_ref(statement) as usize, rows);
+        if let Some(prepared) = self.prepared.get(&key) {
+            return Ok(prepared.clone());
+        }
+        let prepared = self.prepare(statement.expand(rows)).await.map_err(|e| e.context(statement.name))?;
+        self.prepared.insert(key, prepared.clone());
+        Ok(prepared)
+    }
+
+    async fn prepare(&mut self, sql: String) -> Result<Prepared, Error> {
+        let (sql, order) = positional(&self.dialect.adapt(sql));
+        let statement = self.conn()?.prep(sql).await.map_err(error)?;
+        Ok(Prepared { statement, order: order.into() })
+    }
+
+    pub(crate) fn begin(&mut self, level: String) {
+        self.pending_level = Some(level);
+    }
+
+    /// One statement after the other: the protocol allows no more.
+    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        self.open().await?;
+        let sent = self.send_calls(wave).await;
+        self.close(sent).await
+    }
+
+    async fn send_calls(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        let mut answers = Vec::with_capacity(wave.calls.len());
+        for call in &wave.calls {
+            let prepared = self.prepared(call.statement, call.rows).await?;
+            let values = &wave.values[call.values.clone()];
+            let answer = self.run(&prepared, values, call.statement.name).await;
+            answers.push(answer.map_err(|e| e.context(call.statement.name))?);
+        }
+        Ok(answers)
+    }
+
+    async fn run(&mut self, prepared: &Prepared, values: &[Value<'_>], name: &'static str) -> Result<Answer, Error> {
+        let places = prepared.order.iter().map(|&at| values.get(at).map_or(Wired::NULL, wired)).collect();
+        let parameters = if prepared.order.is_empty() { Params::Empty } else { Params::Positional(places) };
+        let mut result = self.conn()?.exec_iter(&prepared.statement, parameters).await.map_err(error)?;
+        let returns_rows = !result.columns_ref().is_empty();
+        let rows: Vec<mysql_async::Row> = result.collect().await.map_err(error)?;
+        let affected = if returns_rows { rows.len() as u64 } else { result.affected_rows() };
+        result.drop_result().await.map_err(error)?;
+        Ok(Answer { statement: name, rows: Rows::Mysql(rows), affected })
+    }
+
+    /// Makes the level of the transaction to come the session's.
+    async fn open(&mut self) -> Result<(), Error> {
+        let Some(level) = self.pending_level.take() else { return Ok(()) };
+        if level != self.level {
+            self.conn()?.query_drop(&level).await.map_err(error)?;
+            self.level = level;
+        }
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    /// Ends what a statement outside a transaction has opened, as autocommit would.
+    async fn close<T>(&mut self, done: Result<T, Error>) -> Result<T, Error> {
+        if self.in_transaction || done.as_ref().is_err_and(|e| e.class() == Class::Lost) {
+            return done;
+        }
+        let verb = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        let ended = self.conn()?.query_drop(verb).await.map_err(error);
+        let value = done?;
+        ended.map(|()| value)
+    }
+
+    pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
+        if self.pending_level.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        self.conn()?.query_drop(verb).await.map_err(error)
+    }
+
+    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        self.open().await?;
+        let done = self.conn()?.query_drop(sql).await.map_err(error);
+        self.close(done).await
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.open().await?;
+        let answered = self.query_once(sql, values).await;
+        self.close(answered).await
+    }
+
+    /// Without parameters as text: not everything that can be asked can be prepared.
+    async fn query_once(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        if !values.is_empty() {
+            let (sql, order) = positional(sql);
+            let statement = self.conn()?.prep(sql).await.map_err(error)?;
+            return self.run(&Prepared { statement, order: order.into() }, values, "query").await;
+        }
+        let mut result = self.conn()?.query_iter(sql).await.map_err(error)?;
+        let returns_rows = !result.columns_ref().is_empty();
+        let rows: Vec<mysql_async::Row> = result.collect().await.map_err(error)?;
+        let affected = if returns_rows { rows.len() as u64 } else { result.affected_rows() };
+        result.drop_result().await.map_err(error)?;
+        Ok(Answer { statement: "query", rows: Rows::Mysql(rows), affected })
+    }
+
+    pub(crate) async fn bulk(&mut self, table: &Table) -> Result<Bulk<'_>, Error> {
+        self.open().await?;
+        let local_infile = match self.local_infile {
+            Some(known) => known,
+            None => {
+                let on = self.query_once("SELECT @@GLOBAL.local_infile", &[]).await?.only()?.int(0)? == 1;
+                if !on {
+                    tracing::warn!(
+                        "LOAD DATA LOCAL is disabled at the server: loading by multi-row INSERT, which is slower \
+                         (SET GLOBAL local_infile = 1 allows it)"
+                    );
+                }
+                *self.local_infile.insert(on)
+            }
+        };
+        Ok(if local_infile { Bulk::load_data(self, table)? } else { Bulk::insert(self, table) })
+    }
+
+    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+        let version = self.query("SELECT VERSION()", &[]).await?.only()?.text(0)?.to_owned();
+        let mut settings = BTreeMap::new();
+        for row in self.query(VARIABLES, &[]).await?.rows() {
+            settings.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
+        }
+        let mut deviations = Vec::new();
+        let is = |name: &str, value: &str| settings.get(name).is_some_and(|found| found == value);
+        for value in ["0", "2"] {
+            if is("innodb_flush_log_at_trx_commit", value) {
+                deviations.push(format!(
+                    "innodb_flush_log_at_trx_commit = {value}: commits are acknowledged before they are durable (3.5.2)"
+                ));
+            }
+        }
+        if is("innodb_doublewrite", "OFF") {
+            deviations.push("innodb_doublewrite = OFF: a crash of the machine can tear pages (3.5)".to_owned());
+        }
+        let version = format!("{} {version}", self.dialect.name());
+        Ok(Description { version, settings, deviations })
+    }
+}
+
+fn wired(value: &Value<'_>) -> Wired {
+    match *value {
+        Value::Null => Wired::NULL,
+        Value::Int(v) => Wired::Int(v),
+        Value::Decimal(v) => Wired::Bytes(v.to_string().into_bytes()),
+        Value::Text(v) => Wired::Bytes(v.as_bytes().to_vec()),
+        Value::Timestamp(us) => date(us),
+    }
+}
+
+fn date(us: i64) -> Wired {
+    let Ok(at) = jiff::Timestamp::from_microsecond(us) else { return Wired::NULL };
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let small = |v: i8| v.unsigned_abs();
+    let micros = at.subsec_nanosecond().unsigned_abs() / 1000;
+    let (year, month, day) = (at.year().unsigned_abs(), small(at.month()), small(at.day()));
+    Wired::Date(year, month, day, small(at.hour()), small(at.minute()), small(at.second()), micros)
+}
+
+/// A column as text.
+pub(crate) fn text(row: &mysql_async::Row, column: usize) -> Option<&str> {
+    match row.as_ref(column)? {
+        Wired::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// A column as a value of ours.
+pub(crate) fn value(row: &mysql_async::Row, column: usize) -> Result<OwnedValue, String> {
+    let (Some(value), Some(described)) = (row.as_ref(column), row.columns_ref().get(column)) else {
+        return Err("no such column".into());
+    };
+    Ok(match value {
+        Wired::NULL => OwnedValue::Null,
+        Wired::Int(v) => OwnedValue::Int(*v),
+        Wired::UInt(v) => OwnedValue::Int(i64::try_from(*v).map_err(|e| e.to_string())?),
+        Wired::Float(v) => OwnedValue::Float(f64::from(*v)),
+        Wired::Double(v) => OwnedValue::Float(*v),
+        Wired::Date(year, month, day, hour, minute, second, us) => {
+            let small = |v: &u8| i8::try_from(*v).map_err(|e| e.to_string());
+            let year = i16::try_from(*year).map_err(|e| e.to_string())?;
+            let nanosecond = i32::try_from(us * 1000).map_err(|e| e.to_string())?;
+            let (month, day) = (small(month)?, small(day)?);
+            let at = DateTime::new(year, month, day, small(hour)?, small(minute)?, small(second)?, nanosecond);
+            let zoned = at.and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC)).map_err(|e| e.to_string())?;
+            OwnedValue::Timestamp(zoned.timestamp().as_microsecond())
+        }
+        Wired::Time(..) => return Err("a time of day".into()),
+        Wired::Bytes(bytes) => from_bytes(bytes, described.column_type())?,
+    })
+}
+
+/// What comes as text in the text protocol, and decimals in both.
+fn from_bytes(bytes: &[u8], kind: ColumnType) -> Result<OwnedValue, String> {
+    let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
+    let unreadable = || format!("`{text}` can't be read");
+    Ok(match kind {
+        ColumnType::MYSQL_TYPE_DECIMAL | ColumnType::MYSQL_TYPE_NEWDECIMAL => {
+            OwnedValue::Decimal(decimal(text).ok_or_else(unreadable)?)
+        }
+        ColumnType::MYSQL_TYPE_TINY
+        | ColumnType::MYSQL_TYPE_SHORT
+        | ColumnType::MYSQL_TYPE_INT24
+        | ColumnType::MYSQL_TYPE_LONG
+        | ColumnType::MYSQL_TYPE_LONGLONG => OwnedValue::Int(text.parse().map_err(|_| unreadable())?),
+        ColumnType::MYSQL_TYPE_FLOAT | ColumnType::MYSQL_TYPE_DOUBLE => {
+            OwnedValue::Float(text.parse().map_err(|_| unreadable())?)
+        }
+        ColumnType::MYSQL_TYPE_DATETIME | ColumnType::MYSQL_TYPE_TIMESTAMP => {
+            OwnedValue::Timestamp(timestamp_from_text(text).ok_or_else(unreadable)?)
+        }
+        _ => OwnedValue::Text(text.to_owned()),
+    })
+}
+
+fn decimal(text: &str) -> Option<Decimal> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let unscaled = format!("{whole}{fraction}").parse().ok()?;
+    Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
+}
+
+/// Classes an error by its number, never by its text.
+fn error(e: mysql_async::Error) -> Error {
+    match e {
+        mysql_async::Error::Server(server) => {
+            let message = server.message.replace('\n', " ");
+            Error::new(class(server.code), Some(server.code.to_string()), format!("{message}{}", hint(server.code)))
+        }
+        mysql_async::Error::Io(e) => Error::new(Class::Lost, None, e.to_string().replace('\n', " ")),
+        mysql_async::Error::Driver(
+            e @ (mysql_async::DriverError::ConnectionClosed
+            | mysql_async::DriverError::PacketOutOfOrder
+            | mysql_async::DriverError::UnexpectedPacket { .. }),
+        ) => Error::new(Class::Lost, None, e.to_string()),
+        mysql_async::Error::Driver(mysql_async::DriverError::NoClientSslFlagFromServer) => {
+            Error::permanent("TLS was asked for, but the server offers none: leave out ssl-mode, or set it up there")
+        }
+        e => Error::permanent(e.to_string().replace('\n', " ")),
+    }
+}
+
+fn class(code: u16) -> Class {
+    match code {
+        // Lock wait timeout, deadlock (at a Galera node also: certification failed), record changed since the snapshot.
+        1205 | 1213 | 1020 => Class::Retry,
+        // Rolled back by group replication; a lock that may not be waited for.
+        3101 | 3572 => Class::Retry,
+        // TiDB: conflicts found at once or at COMMIT, schema changed or too old, PD or TiKV busy or moved.
+        8002 | 8005 | 8022 | 8027 | 8028 | 9001..=9005 | 9007 => Class::Retry,
+        // The node left its cluster, the server shuts down, packets went wrong, the connection was killed.
+        1047 | 1053 | 1077 | 1152..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => Class::Lost,
+        _ => Class::Permanent,
+    }
+}
+
+/// What to do about the errors that a newcomer meets.
+fn hint(code: u16) -> &'static str {
+    match code {
+        1049 => ": create it first (CREATE DATABASE)",
+        1040 | 1203 | 1226 => ": ask for fewer --connections, or raise max_connections at the server",
+        3159 => ": add ?ssl-mode=required to the URL",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_keep_every_digit_and_the_sign() {
+        let parsed = |text| decimal(text).map(|d| (d.unscaled, d.scale));
+        assert_eq!(parsed("-0.05"), Some((-5, 2)));
+        assert_eq!(parsed("300000.00"), Some((30_000_000, 2)));
+        assert_eq!(parsed("7"), Some((7, 0)));
+        assert_eq!(parsed("1e3"), None);
+        assert_eq!(parsed("99999999999999999999"), None);
+    }
+
+    #[test]
+    fn dates_go_in_as_they_come_out() {
+        let Wired::Date(2026, 9, 21, hour, minute, second, us) = date(1_790_000_000_123_456) else { panic!() };
+        assert_eq!((hour, minute, second, us), (14, 13, 20, 123_456));
+    }
+}
