@@ -15,6 +15,7 @@ mod session;
 pub mod sqlite;
 mod statement;
 pub mod tidb;
+mod tls;
 mod url;
 mod value;
 mod wave;

@@ -1,11 +1,14 @@
 //! PostgreSQL.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use crate::dialect::{Dialect, Isolation, WireKind};
+use crate::tls::Files;
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -58,14 +61,35 @@ impl Dialect for Postgres {
     }
 }
 
+/// Where a server is, and how to speak to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) config: Config,
+    /// TLS, if it was asked for.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+}
+
 /// Reads what follows the scheme, with what libpq's variables and `~/.pgpass` add.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Config, String> {
-    let no_tls =
-        |mode: &str| format!("sslmode={mode}: TLS is not offered yet; use sslmode=disable on a trusted network");
-    if let Some(mode) = ["verify-ca", "verify-full"].into_iter().find(|mode| rest.contains(&format!("sslmode={mode}")))
-    {
-        return Err(no_tls(mode));
+///
+/// `sslmode` is ours rather than the driver's: `require` verifies the server too.
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, String> {
+    let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let (mut files, mut tls_wanted, mut others) = (Files::default(), false, Vec::new());
+    for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        match parameter.split_once('=').unwrap_or((parameter, "")) {
+            ("sslmode", "disable") => tls_wanted = false,
+            ("sslmode", "require" | "verify-ca" | "verify-full") => tls_wanted = true,
+            ("sslmode", _) => {
+                return Err("sslmode in the URL: use disable, or require (which verifies the server)".into());
+            }
+            ("sslrootcert", file) => files.root_certificates = Some(file),
+            ("sslcert", file) => files.certificate = Some(file),
+            ("sslkey", file) => files.key = Some(file),
+            _ => others.push(parameter),
+        }
     }
+    let tls = if tls_wanted { Some(files.client()?) } else { None };
+    let rest = [address, &others.join("&")].join("?");
     // The driver's own messages name the part at fault, not its value; a cause could hold the password.
     let mut config: Config = format!("postgres:{rest}").parse().map_err(|_| {
         let scheme = dialect.name();
@@ -74,9 +98,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Config, String>
              with special characters percent-encoded"
         )
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(no_tls("require"));
-    }
+    config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
     if config.get_hosts().is_empty() {
         config.host(std::env::var("PGHOST").unwrap_or_else(|_| "localhost".into()));
     }
@@ -101,7 +123,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Config, String>
         config.connect_timeout(std::time::Duration::from_secs(10));
     }
     config.application_name("weighbridge");
-    Ok(config)
+    Ok(Address { config, tls })
 }
 
 /// The URL of a configuration, without its password.

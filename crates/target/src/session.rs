@@ -46,7 +46,7 @@ impl Session {
     pub async fn connect(url: &Url) -> Result<Self, Error> {
         let wire = match &url.place {
             Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
-            Place::Postgres(config) => pg::Session::connect(config, url.dialect()).await.map(Wire::Postgres),
+            Place::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
             Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
         };
         let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;

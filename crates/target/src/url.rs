@@ -19,7 +19,7 @@ pub struct Url {
 #[derive(Clone)]
 pub(crate) enum Place {
     Mysql(mysql_async::Opts),
-    Postgres(Box<tokio_postgres::Config>),
+    Postgres(Box<postgres::Address>),
     Sqlite(PathBuf),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
-            Place::Postgres(config) => f.write_str(&postgres::display(self.dialect.name(), config)),
+            Place::Postgres(address) => f.write_str(&postgres::display(self.dialect.name(), &address.config)),
             Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }
     }
@@ -116,12 +116,30 @@ mod tests {
     }
 
     #[test]
-    fn tls_is_refused_rather_than_left_out() {
-        for mode in ["require", "verify-ca", "verify-full"] {
+    fn tls_is_never_left_out_silently() {
+        for mode in ["prefer", "allow", "on"] {
             let message = Url::parse(&format!("postgres://me@h/db?sslmode={mode}")).unwrap_err().to_string();
-            assert!(message.contains(mode) && message.contains("TLS"), "{message}");
+            assert!(message.contains("sslmode") && message.contains("require"), "{message}");
         }
-        assert!(Url::parse("postgres://me@h/db?sslmode=disable").is_ok());
+        for good in ["sslmode=disable", "sslmode=require", "sslmode=verify-full&connect_timeout=3"] {
+            assert!(Url::parse(&format!("postgres://me@h/db?{good}")).is_ok(), "{good}");
+        }
+        for (bad, said) in [("sslrootcert=nosuch.pem", "nosuch.pem"), ("sslcert=me.pem", "sslkey")] {
+            let message = Url::parse(&format!("cockroachdb://me@h/db?sslmode=require&{bad}")).unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+        }
+    }
+
+    #[test]
+    fn mysql_urls_have_their_schemes_port_and_hide_the_password() {
+        let shown = |text: &str| Url::parse(text).unwrap().to_string();
+        assert_eq!(shown("mysql://me:s3cret@db.example/bench"), "mysql://me@db.example:3306/bench");
+        assert_eq!(shown("tidb://me@db.example/bench"), "tidb://me@db.example:4000/bench");
+        assert_eq!(shown("mariadb://me@[::1]:3307/bench"), "mariadb://me@[::1]:3307/bench");
+        for bad in ["mysql://u:s3cret@host/", "mysql://u:s3cret@host/db?nosuch=1", "tidb://u:s3cret@h/db?ssl-mode=x"] {
+            let message = Url::parse(bad).unwrap_err().to_string();
+            assert!(!message.contains("s3cret"), "{message}");
+        }
     }
 
     #[test]

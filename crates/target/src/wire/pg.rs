@@ -5,12 +5,15 @@ use std::pin::{Pin, pin};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{SinkExt, TryStreamExt};
+use rustls::ClientConfig;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Config, CopyInSink, NoTls};
+use tokio_postgres::{Client, Connection, CopyInSink, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::bulk::{Loaded, RowSink};
 use crate::dialect::Dialect;
+use crate::postgres::Address;
 use crate::schema::Table;
 use crate::session::Description;
 use crate::wave::{Call, Rows};
@@ -42,14 +45,15 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) async fn connect(config: &Config, dialect: &'static dyn Dialect) -> Result<Self, Error> {
-        let (client, connection) = config.connect(NoTls).await.map_err(error)?;
-        // The task ends with the client; what broke it, the next statement reports.
-        tokio::spawn(async move {
-            if let Err(e) = connection.await {
-                tracing::debug!("connection ended: {e}");
+    pub(crate) async fn connect(address: &Address, dialect: &'static dyn Dialect) -> Result<Self, Error> {
+        let Address { config, tls } = address;
+        let client = match tls {
+            None => serve(config.connect(NoTls).await.map_err(error)?),
+            Some(tls) => {
+                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
+                serve(config.connect(tls).await.map_err(error)?)
             }
-        });
+        };
         // Dates of the load and of the run in one time zone, whatever the server's.
         client.batch_execute("SET TIME ZONE 'UTC'").await.map_err(error)?;
         Ok(Self { client, dialect, prepared: HashMap::new(), pending_begin: None, in_transaction: false })
@@ -172,6 +176,19 @@ impl Session {
     }
 }
 
+/// Runs a connection in a task that ends with the client; what broke it, the next statement reports.
+fn serve<S, T>((client, connection): (Client, Connection<S, T>)) -> Client
+where
+    Connection<S, T>: Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
+{
+    tokio::spawn(async move {
+        if let Err(e) = connection.await {
+            tracing::debug!("connection ended: {e}");
+        }
+    });
+    client
+}
+
 type Ran = Result<(Vec<tokio_postgres::Row>, u64), tokio_postgres::Error>;
 
 async fn run(client: &Client, prepared: &tokio_postgres::Statement, values: &[Value<'_>]) -> Ran {
@@ -196,11 +213,18 @@ fn named(call: &Call, ran: Ran) -> Result<Answer, Error> {
 fn error(e: tokio_postgres::Error) -> Error {
     let Some(db) = e.as_db_error() else {
         // No answer of the server: the connection broke, could not be made, or a value did not fit its column.
-        let class = if e.to_string().contains("serializing") { Class::Permanent } else { Class::Lost };
-        let cause = std::error::Error::source(&e).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let source = std::error::Error::source(&e);
+        let class = if source.is_some_and(|cause| cause.is::<Misfit>()) { Class::Permanent } else { Class::Lost };
+        let cause = source.map(|cause| format!(": {cause}")).unwrap_or_default();
         return Error::new(class, None, format!("{e}{cause}"));
     };
     let code = db.code();
+    let hint = match code.code() {
+        "3D000" => ": create it first (CREATE DATABASE)",
+        "53300" => ": ask for fewer --connections, or raise max_connections at the server",
+        "28000" if db.message().contains("no encryption") => ": add ?sslmode=require to the URL",
+        _ => "",
+    };
     let class = if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE]
         .contains(code)
     {
@@ -215,15 +239,25 @@ fn error(e: tokio_postgres::Error) -> Error {
         message.push_str(": ");
         message.push_str(&detail.replace('\n', " "));
     }
+    message.push_str(hint);
     Error::new(class, Some(code.code().to_owned()), message)
+}
+
+/// A value that its parameter's type can't hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{value} does not fit a parameter of type {parameter}")]
+struct Misfit {
+    value: OwnedValue,
+    parameter: Type,
 }
 
 impl ToSql for Value<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        let misfit = || Misfit { value: self.to_owned(), parameter: ty.clone() };
         match (*self, ty) {
             (Value::Null, _) => return Ok(IsNull::Yes),
-            (Value::Int(v), &Type::INT2) => out.put_i16(v.try_into()?),
-            (Value::Int(v), &Type::INT4) => out.put_i32(v.try_into()?),
+            (Value::Int(v), &Type::INT2) => out.put_i16(v.try_into().map_err(|_| misfit())?),
+            (Value::Int(v), &Type::INT4) => out.put_i32(v.try_into().map_err(|_| misfit())?),
             (Value::Int(v), &Type::INT8) => out.put_i64(v),
             (Value::Int(v), &Type::NUMERIC) => put_numeric(v, 0, out),
             (Value::Decimal(d), &Type::NUMERIC) => put_numeric(d.unscaled, d.scale, out),
@@ -231,7 +265,7 @@ impl ToSql for Value<'_> {
                 out.put_slice(v.as_bytes());
             }
             (Value::Timestamp(us), &Type::TIMESTAMP | &Type::TIMESTAMPTZ) => out.put_i64(us - EPOCH_US),
-            (value, ty) => return Err(format!("{value:?} does not fit a parameter of type {ty}").into()),
+            _ => return Err(Box::new(misfit())),
         }
         Ok(IsNull::No)
     }
