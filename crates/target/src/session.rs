@@ -189,6 +189,17 @@ impl Session {
         Ok(())
     }
 
+    /// From now on sees whatever was acknowledged anywhere in the cluster before it asks, where that is not so by itself.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn see_all_commits(&mut self) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.see_all_commits().await,
+            Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
+        }
+    }
+
     /// Asks the database about itself.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ fn assert_all_pass(results: &[CheckResult]) {
 /// Spoils the data, checks warehouse 1, and mends them.
 async fn assert_found(database: &Database, fault: &Fault) {
     for (number, change) in fault.changes.iter().enumerate() {
-        database.execute(&change.spoil(number)).await;
+        change.spoil(database, number).await;
     }
     let results = check_of(database, 1, 1).await;
     let wanted: BTreeSet<&str> = fault.violates.iter().copied().collect();
@@ -53,7 +53,7 @@ async fn assert_found(database: &Database, fault: &Fault) {
     assert_eq!(first.violations, fault.violations, "{}: {first:#?}", fault.what);
     assert!(first.examples.iter().any(|example| example.contains(fault.example)), "{}: {first:#?}", fault.what);
     for (number, change) in fault.changes.iter().enumerate() {
-        database.execute(&change.mend(number)).await;
+        change.mend(database, number).await;
     }
 }
 
@@ -85,13 +85,13 @@ async fn every_fault_is_found(database: &Database) {
 
 async fn only_the_warehouses_asked_for_are_checked(database: &Database) {
     let change = Change::set("customer", "c_w_id = 2 AND c_d_id = 5 AND c_id = 77", "c_data = 'short'");
-    database.execute(&change.spoil(0)).await;
+    change.spoil(database, 0).await;
     assert_all_pass(&check_of(database, 1, 1).await);
     let results = check_of(database, 1, 2).await;
     assert_eq!(failed(&results), BTreeSet::from(["I12"]));
     let found = results.iter().find(|result| !result.passed).unwrap();
     assert_eq!(found.examples, ["c_w_id=2, c_d_id=5, c_id=77, characters=5"]);
-    database.execute(&change.mend(0)).await;
+    change.mend(database, 0).await;
     assert_all_pass(&check_of(database, 2, 1).await);
 }
 

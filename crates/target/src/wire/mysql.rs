@@ -209,6 +209,15 @@ impl Session {
         Ok(if local_infile { Bulk::load_data(self, table)? } else { Bulk::insert(self, table) })
     }
 
+    /// A Galera node applies what others committed a moment later; it waits for that only if told to.
+    pub(crate) async fn see_all_commits(&mut self) -> Result<(), Error> {
+        let galera = self.query("SHOW VARIABLES LIKE 'wsrep_on'", &[]).await?;
+        if galera.get(0).is_some_and(|row| row.text(1).is_ok_and(|on| on == "ON")) {
+            self.execute("SET SESSION wsrep_sync_wait = 1").await?;
+        }
+        Ok(())
+    }
+
     pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
         let version = self.query("SELECT VERSION()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();

@@ -104,6 +104,7 @@ impl State {
     /// # Errors
     /// The database's refusal.
     pub async fn read(session: &mut Session, first: i32, last: i32) -> Result<Self, Error> {
+        session.see_all_commits().await?;
         let slice = [first.into(), last.into()];
         let mut state = State::default();
         let sql = "SELECT d_w_id, d_id, d_next_o_id, d_ytd, \

@@ -7,6 +7,11 @@ mod driven;
 #[path = "faults/population.rs"]
 mod population;
 
+use target::schema::Table;
+use workload::tpcc::schema;
+
+use crate::common::Database;
+
 pub(crate) use as_loaded::AS_LOADED;
 pub(crate) use driven::DRIVEN;
 pub(crate) use population::POPULATION;
@@ -49,24 +54,33 @@ impl Change {
         Change { table, rows, how: How::Insert(values) }
     }
 
-    /// SQL that keeps the rows aside and changes them.
-    pub(crate) fn spoil(&self, number: usize) -> String {
+    /// Keeps the rows aside and changes them.
+    pub(crate) async fn spoil(&self, database: &Database, number: usize) {
         let Change { table, rows, .. } = self;
+        let original = schema::TABLES.iter().find(|candidate| candidate.name == *table).unwrap();
+        let copy = Table {
+            name: format!("saved_{number}").leak(),
+            columns: original.columns,
+            primary_key: original.primary_key,
+            foreign_keys: &[],
+            indexes: &[],
+        };
+        database.execute(&database.url.dialect().create_table(&copy, true, false)).await;
+        database.execute(&format!("INSERT INTO saved_{number} SELECT * FROM {table} WHERE {rows}")).await;
         let change = match self.how {
             How::Set(to) => format!("UPDATE {table} SET {to} WHERE {rows}"),
             How::Delete => format!("DELETE FROM {table} WHERE {rows}"),
             How::Insert(values) => format!("INSERT INTO {table} VALUES ({values})"),
         };
-        format!("CREATE TABLE saved_{number} AS SELECT * FROM {table} WHERE {rows}; {change}")
+        database.execute(&change).await;
     }
 
-    /// SQL that puts the rows back.
-    pub(crate) fn mend(&self, number: usize) -> String {
+    /// Puts the rows back.
+    pub(crate) async fn mend(&self, database: &Database, number: usize) {
         let Change { table, rows, .. } = self;
-        format!(
-            "DELETE FROM {table} WHERE {rows}; INSERT INTO {table} SELECT * FROM saved_{number}; \
-             DROP TABLE saved_{number}"
-        )
+        database.execute(&format!("DELETE FROM {table} WHERE {rows}")).await;
+        database.execute(&format!("INSERT INTO {table} SELECT * FROM saved_{number}")).await;
+        database.execute(&format!("DROP TABLE saved_{number}")).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use target::{Class, Error, Isolation};
+use target::{Access, Class, Error, Isolation};
 use tokio::task::JoinHandle;
 use tpcc::UNUSED_ITEM;
 use tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, Payment};
@@ -18,10 +18,14 @@ pub(crate) const ON_ANY: &[Case] = crate::cases![
     orders_side_by_side_get_numbers_without_gaps,
 ];
 
-/// With a session that holds a row another one needs, and is seen to wait.
-pub(crate) const WITH_ROW_LOCKS: &[Case] = crate::cases![
+/// Where a session that waits for another's snapshot to end is refused.
+pub(crate) const WITH_REFUSALS: &[Case] = crate::cases![
     of_two_orders_in_a_district_one_is_asked_to_retry_and_then_follows,
     at_the_default_level_a_retried_order_totals_its_lines_once,
+];
+
+/// With a session that holds a row another one needs, and is seen to wait.
+pub(crate) const WITH_ROW_LOCKS: &[Case] = crate::cases![
     a_rolled_back_order_writes_the_stock_of_its_last_valid_line,
     a_rolled_back_order_inserts_its_last_valid_line,
 ];
@@ -145,8 +149,13 @@ async fn try_once(bench: &Bench, input: &NewOrder) -> JoinHandle<(Bench, Result<
 /// Returns when `sessions` wait for locks.
 async fn until_waiting(bench: &mut Bench, sessions: i64) {
     const QUESTIONS: u32 = 100_000;
+    let waiting = match bench.session.dialect().name() {
+        "postgres" => "SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted",
+        "mariadb" => "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+        _ => "SELECT COUNT(DISTINCT trx_id) FROM information_schema.data_lock_waits",
+    };
     for _ in 0..QUESTIONS {
-        if bench.number("SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted", &[]).await == sessions {
+        if bench.number(waiting, &[]).await == sessions {
             return;
         }
         tokio::task::yield_now().await;
@@ -157,13 +166,13 @@ async fn until_waiting(bench: &mut Bench, sessions: i64) {
 /// A session that holds what `sql` locks until it is dropped or rolled back.
 async fn holding(bench: &Bench, sql: &str) -> Bench {
     let mut holder = bench.another().await;
-    holder.session.execute("BEGIN").await.unwrap();
+    holder.session.begin(bench.profile.isolation, Access::ReadWrite);
     holder.session.execute(sql).await.unwrap();
     holder
 }
 
 async fn let_go(mut holder: Bench) {
-    holder.session.execute("ROLLBACK").await.unwrap();
+    holder.session.rollback().await.unwrap();
 }
 
 fn hold_stock(line: Line) -> String {

@@ -93,5 +93,9 @@ async fn on_postgres_every_rule_holds() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("tpcc").unwrap();
     let url = Url::parse(&server.url("tpcc")).unwrap();
-    every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS]].concat()).await;
+    every_rule_holds(
+        &url,
+        &[TOPICS.as_slice(), &[conflicts::ON_ANY, conflicts::WITH_REFUSALS, conflicts::WITH_ROW_LOCKS]].concat(),
+    )
+    .await;
 }

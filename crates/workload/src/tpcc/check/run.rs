@@ -43,6 +43,7 @@ pub async fn check(
     progress: Arc<CheckProgress>,
 ) -> Result<Vec<CheckResult>, CheckError> {
     let mut session = Session::connect(url).await?;
+    session.see_all_commits().await?;
     let catalog = Catalog::read_complete(&mut session).await?;
     let (first, last) = (options.first_warehouse, options.last_warehouse());
     if first < 1 || last < first || last > catalog.warehouses {
@@ -118,6 +119,7 @@ async fn ask_all(
         let (url, units, next, progress) = (url.clone(), units.clone(), next.clone(), progress.clone());
         workers.spawn(async move {
             let mut session = Session::connect(&url).await?;
+            session.see_all_commits().await?;
             let mut found = Vec::new();
             while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if progress.stop.load(Ordering::Relaxed) {

@@ -5,8 +5,8 @@ use super::{Change, Fault, HISTORY, STOCK, set};
 const NEW_LINE: &str = "ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = 3001 AND ol_number = 1";
 
 /// The smallest payment of the run.
-const PAYMENT: &str =
-    "h_w_id = 1 AND h_amount = (SELECT MIN(h_amount) FROM history WHERE h_w_id = 1 AND h_amount <> {10.00})";
+const PAYMENT: &str = "h_w_id = 1 AND h_amount = (SELECT MIN(paid) FROM (SELECT h_amount AS paid FROM history WHERE h_w_id = 1) AS h \
+     WHERE paid <> {10.00})";
 
 pub(crate) static DRIVEN: &[Fault] = &[
     Fault {
