@@ -1,11 +1,15 @@
 //! A connection to a database.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::bulk::Bulk;
 use crate::url::Place;
 use crate::wire::{mysql, pg, sqlite};
-use crate::{Access, Answer, Dialect, Error, Isolation, Statement, Url, Value, Wave};
+use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
+
+/// How long a server may take to accept a connection and its settings.
+const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
 /// A connection, of whatever wire.
 #[derive(Debug)]
@@ -44,11 +48,18 @@ impl Session {
     /// # Errors
     /// One line that names the target and the reason.
     pub async fn connect(url: &Url) -> Result<Self, Error> {
-        let wire = match &url.place {
-            Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
-            Place::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
-            Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
+        let connecting = async {
+            match &url.place {
+                Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
+                Place::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
+                Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
+            }
         };
+        // A server of another kind may wait for us to speak first, for ever.
+        let wire = tokio::time::timeout(CONNECT_LIMIT, connecting).await.unwrap_or_else(|_| {
+            let (name, limit) = (url.dialect().name(), CONNECT_LIMIT.as_secs());
+            Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
+        });
         let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;
         Ok(Self { wire, dialect: url.dialect() })
     }

@@ -222,6 +222,8 @@ fn error(e: tokio_postgres::Error) -> Error {
     let hint = match code.code() {
         "3D000" => ": create it first (CREATE DATABASE)",
         "53300" => ": ask for fewer --connections, or raise max_connections at the server",
+        // Statements prepared over one server connection, used over another.
+        "26000" | "42P05" => ": is a pooler in transaction mode in front? Connect to the server, or pool by session",
         "28000" if db.message().contains("no encryption") => ": add ?sslmode=require to the URL",
         _ => "",
     };
