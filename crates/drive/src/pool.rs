@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use target::{Error, Session, Statement, Url};
+use target::{Error, Session, Url};
 use tokio::sync::oneshot;
+use workload::tpcc::{Style, make_ready};
 
 /// How long to wait between attempts to replace a lost connection: from the first to the longest.
 const RECONNECT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
@@ -15,21 +16,21 @@ const RECONNECT: (Duration, Duration) = (Duration::from_millis(50), Duration::fr
 #[derive(Debug)]
 pub(crate) struct Pool {
     url: Url,
-    statements: Vec<&'static Statement>,
+    style: Style,
     idle: RefCell<Vec<Session>>,
     waiting: RefCell<VecDeque<oneshot::Sender<Session>>>,
 }
 
 impl Pool {
-    /// Connects `size` sessions and prepares their statements.
-    pub(crate) async fn connect(url: &Url, size: u32, statements: Vec<&'static Statement>) -> Result<Rc<Self>, Error> {
+    /// Connects `size` sessions and makes them ready for a style.
+    pub(crate) async fn connect(url: &Url, size: u32, style: Style) -> Result<Rc<Self>, Error> {
         let mut idle = Vec::with_capacity(size as usize);
         for number in 1..=size {
-            let session = open(url, &statements).await;
+            let session = open(url, style).await;
             idle.push(session.map_err(|e| e.context(format_args!("connection {number} of a thread's {size}")))?);
         }
         let (idle, waiting) = (RefCell::new(idle), RefCell::default());
-        Ok(Rc::new(Self { url: url.clone(), statements, idle, waiting }))
+        Ok(Rc::new(Self { url: url.clone(), style, idle, waiting }))
     }
 
     /// A session, at once or after all who came before.
@@ -65,7 +66,7 @@ impl Pool {
         tokio::task::spawn_local(async move {
             let mut pause = RECONNECT.0;
             loop {
-                match open(&pool.url, &pool.statements).await {
+                match open(&pool.url, pool.style).await {
                     Ok(session) => return pool.give_back(session),
                     Err(e) => tracing::debug!("reconnecting: {e}"),
                 }
@@ -81,8 +82,8 @@ impl Pool {
     }
 }
 
-async fn open(url: &Url, statements: &[&'static Statement]) -> Result<Session, Error> {
+async fn open(url: &Url, style: Style) -> Result<Session, Error> {
     let mut session = Session::connect(url).await?;
-    session.prepare(statements).await?;
+    make_ready(&mut session, style).await?;
     Ok(session)
 }

@@ -197,6 +197,17 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         )));
     }
 
+    let styles = Style::offered(dialect);
+    if !styles.contains(&options.style) {
+        let offered: Vec<String> = styles.iter().map(ToString::to_string).collect();
+        return Err(usage(format!(
+            "{} does not offer the statement style {}: it has {}",
+            dialect.name(),
+            options.style,
+            offered.join(", ")
+        )));
+    }
+
     let standard_terminals = warehouses as u32 * ::tpcc::TERMINALS_PER_WAREHOUSE as u32;
     let useful = dialect.useful_connections().unwrap_or(u32::MAX);
     let suited = (warehouses as u32 * 2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful);

@@ -176,8 +176,7 @@ pub(crate) fn run(
         }
     };
     runtime.block_on(async {
-        let statements = workload::tpcc::statements(plan.profile.style, plan.url.dialect());
-        let pool = match Pool::connect(&plan.url, plan.connections, statements).await {
+        let pool = match Pool::connect(&plan.url, plan.connections, plan.profile.style).await {
             Ok(pool) => pool,
             Err(e) => {
                 let _ = ready.send(Err(e));

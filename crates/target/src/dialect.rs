@@ -134,6 +134,11 @@ pub trait Dialect: Send + Sync {
         MultiRowUpdate::FromReturning
     }
 
+    /// Whether statements can be sent before the answers to earlier ones have come.
+    fn pipelines(&self) -> bool {
+        self.wire() == WireKind::Postgres
+    }
+
     /// The most connections that are of use in a run (`None`: no limit of its own).
     fn useful_connections(&self) -> Option<u32> {
         None

@@ -97,9 +97,7 @@ impl Session {
     /// # Errors
     /// That of the first statement that failed; the transaction must then be rolled back.
     pub async fn send<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
-        let answers = self.send_all(wave).await?;
-        let got = answers.len();
-        answers.try_into().map_err(|_| Error::permanent(format!("a wave of {got} calls where {N} were expected")))
+        exactly(self.send_all(wave).await?)
     }
 
     /// Sends a wave of any number of calls.
@@ -111,6 +109,28 @@ impl Session {
             Wire::Mysql(mysql) => mysql.send(wave).await,
             Wire::Postgres(pg) => pg.send(wave).await,
             Wire::Sqlite(sqlite) => sqlite.send(wave).await,
+        }
+    }
+
+    /// Sends a wave whose answers can't change what is to be done, and commits behind it.
+    ///
+    /// # Errors
+    /// As [`Session::send`] and [`Session::commit`]; nothing is committed then, or it is unknown.
+    pub async fn send_and_commit<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
+        if let Wire::Postgres(pg) = &mut self.wire
+            && pg.pipelined
+        {
+            return exactly(pg.send_and_commit(wave).await?);
+        }
+        let answers = self.send(wave).await?;
+        self.commit().await?;
+        Ok(answers)
+    }
+
+    /// From now on sends each wave in one flight, where the wire can.
+    pub fn pipeline(&mut self) {
+        if let Wire::Postgres(pg) = &mut self.wire {
+            pg.pipelined = true;
         }
     }
 
@@ -222,4 +242,9 @@ impl Session {
             Wire::Sqlite(sqlite) => sqlite.describe().await,
         }
     }
+}
+
+fn exactly<const N: usize>(answers: Vec<Answer>) -> Result<[Answer; N], Error> {
+    let got = answers.len();
+    answers.try_into().map_err(|_| Error::permanent(format!("a wave of {got} calls where {N} were expected")))
 }

@@ -48,6 +48,16 @@ impl<'a> Wave<'a> {
         })
     }
 
+    /// How many statements it has.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     fn push(
         &mut self,
         statement: &'static Statement,

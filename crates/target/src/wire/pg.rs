@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::pin::{Pin, pin};
 
 use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::future::join_all;
 use futures_util::{SinkExt, TryStreamExt};
 use rustls::ClientConfig;
 use tokio_postgres::error::SqlState;
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     /// A BEGIN that travels with the next wave.
     pending_begin: Option<String>,
     in_transaction: bool,
+    /// Whether the statements of a wave share a flight.
+    pub(crate) pipelined: bool,
 }
 
 impl Session {
@@ -56,7 +59,14 @@ impl Session {
         };
         // Dates of the load and of the run in one time zone, whatever the server's.
         client.batch_execute("SET TIME ZONE 'UTC'").await.map_err(error)?;
-        Ok(Self { client, dialect, prepared: HashMap::new(), pending_begin: None, in_transaction: false })
+        Ok(Self {
+            client,
+            dialect,
+            prepared: HashMap::new(),
+            pending_begin: None,
+            in_transaction: false,
+            pipelined: false,
+        })
     }
 
     pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
@@ -87,8 +97,44 @@ impl Session {
         self.pending_begin = Some(sql);
     }
 
-    /// One statement after the other; an opening BEGIN shares the first one's flight.
+    /// One statement after the other, or all in one flight; an opening BEGIN shares the first one's.
     pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        if self.pipelined { self.send_together(wave, None).await } else { self.send_one_by_one(wave).await }
+    }
+
+    /// All statements and COMMIT in one flight. After an error the server makes a ROLLBACK of the COMMIT.
+    pub(crate) async fn send_and_commit(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        let answers = self.send_together(wave, Some("COMMIT")).await;
+        self.in_transaction = false;
+        // Until every answer is there nobody knows whether COMMIT arrived.
+        answers.map_err(Error::during_commit)
+    }
+
+    async fn send_together(&mut self, wave: &Wave<'_>, last: Option<&str>) -> Result<Vec<Answer>, Error> {
+        let mut prepared = Vec::with_capacity(wave.calls.len());
+        for call in &wave.calls {
+            prepared.push(self.prepared(call.statement, call.rows).await?);
+        }
+        let begin = self.pending_begin.take();
+        self.in_transaction |= begin.is_some();
+        let client = &self.client;
+        let bare = async |sql: Option<&str>| match sql {
+            Some(sql) => client.batch_execute(sql).await,
+            None => Ok(()),
+        };
+        // Polled in this order, which is the order on the wire.
+        let runs = wave.calls.iter().zip(&prepared).map(|(call, prepared)| {
+            let values = &wave.values[call.values.clone()];
+            run(client, prepared, values)
+        });
+        let (begun, ran, ended) = tokio::join!(biased; bare(begin.as_deref()), join_all(runs), bare(last));
+        begun.map_err(error)?;
+        let answers = wave.calls.iter().zip(ran).map(|(call, ran)| named(call, ran)).collect::<Result<Vec<_>, _>>()?;
+        ended.map_err(error)?;
+        Ok(answers)
+    }
+
+    async fn send_one_by_one(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         let mut answers = Vec::with_capacity(wave.calls.len());
         for call in &wave.calls {
             let prepared = self.prepared(call.statement, call.rows).await?;

@@ -128,7 +128,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Deliver
     session.begin(profile.isolation, Access::ReadWrite);
     let delivered = match profile.style {
         Style::Row => by_rows(session, input).await?,
-        Style::Batch => in_batch(session, input).await?,
+        Style::Batch | Style::Pipeline => in_batch(session, input).await?,
     };
     session.commit().await?;
     Ok(delivered)

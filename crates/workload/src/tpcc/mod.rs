@@ -51,12 +51,23 @@ pub enum Output {
     StockLevel(StockLevelOutput),
 }
 
-/// The statements of all transactions in a style, to be prepared when a connection is made.
-pub fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
+/// Makes a session ready for transactions in a style, so that none of them pays for it.
+///
+/// # Errors
+/// The database's refusal.
+pub async fn make_ready(session: &mut Session, style: Style) -> Result<(), Error> {
+    if style == Style::Pipeline {
+        session.pipeline();
+    }
+    session.prepare(&statements(style, session.dialect())).await
+}
+
+/// The statements of all transactions in a style.
+fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
     let own = match (style, dialect.multi_row_update()) {
         (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
-        (Style::Batch, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
-        (Style::Batch, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
+        (_, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
+        (_, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
     };
     [own.concat(), order_status::STATEMENTS.to_vec(), stock_level::STATEMENTS.to_vec()].concat()
 }

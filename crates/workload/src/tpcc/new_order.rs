@@ -180,24 +180,59 @@ struct Stock {
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     session.begin(profile.isolation, Access::ReadWrite);
     let mut order = match profile.style {
-        Style::Row => open_by_rows(session, input).await?,
-        Style::Batch => open_in_batch(session, input).await?,
-    };
-    insert_order(session, input, &order).await?;
-    order.lines = match profile.style {
-        Style::Row => lines_by_rows(session, input, order.o_id).await?,
-        Style::Batch => lines_in_batch(session, input, order.o_id).await?,
+        Style::Row => by_rows(session, input).await?,
+        Style::Batch | Style::Pipeline => in_batch(session, input).await?,
     };
     let sum = order.lines.iter().map(|line| line.amount).sum();
     order.total = total_amount(sum, order.c_discount, order.w_tax, order.d_tax);
+    Ok(order)
+}
 
-    // Only the unused item, the last one, can be missing here; all the other work has been done (2.4.2.3).
+/// Commits, or rolls back what the unused item leaves: all the other work has been done by then (2.4.2.3).
+async fn end(session: &mut Session, input: &NewOrder, order: &mut NewOrderOutput) -> Result<(), Error> {
+    // Only the unused item, the last one, can be missing here.
     order.rolled_back = order.lines.len() < input.lines.len();
-    if order.rolled_back {
-        session.rollback().await?;
-    } else {
-        session.commit().await?;
+    if order.rolled_back { session.rollback().await } else { session.commit().await }
+}
+
+/// The profile, a row a statement.
+async fn by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let mut order = open_by_rows(session, input).await?;
+    let mut wave = Wave::new();
+    insert_order(&mut wave, input, &order);
+    let [inserted, queued] = session.send(&wave).await?;
+    inserted.expect_affected(1)?;
+    queued.expect_affected(1)?;
+    order.lines = lines_by_rows(session, input, order.o_id).await?;
+    end(session, input, &mut order).await?;
+    Ok(order)
+}
+
+/// The profile in three waves, whatever the number of lines; an item that repeats takes one more.
+async fn in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let (mut order, items) = open_in_batch(session, input).await?;
+    let mut found = Vec::with_capacity(input.lines.len());
+    for line in input.lines.iter() {
+        if let Some(item) = find_item(&items, line)? {
+            found.push((line, item));
+        }
     }
+    let lines: Vec<&Line> = found.iter().map(|(line, _)| *line).collect();
+    let stocks = update_stocks(session, input, &order, &lines).await?;
+    order.lines = found.into_iter().zip(stocks).map(|((line, item), stock)| show(line, item, stock)).collect();
+
+    let mut wave = Wave::new();
+    insert_lines(&mut wave, input, order.o_id, 1, &order.lines);
+    order.rolled_back = order.lines.len() < input.lines.len();
+    let [inserted] = if order.rolled_back {
+        let inserted = session.send(&wave).await?;
+        session.rollback().await?;
+        inserted
+    } else {
+        // An INSERT stores all of its rows or fails.
+        session.send_and_commit(&wave).await?
+    };
+    inserted.expect_affected(order.lines.len())?;
     Ok(order)
 }
 
@@ -224,25 +259,27 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
     })
 }
 
-/// Steps 1 to 3 of the profile, warehouse and customer in one statement.
-async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+/// Steps 1 to 3 of the profile, warehouse and customer in one statement, and the items of all lines.
+async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOrderOutput, Answer), Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let mut wave = Wave::new();
+    // The district last: its row is locked from here on.
     wave.call(&ENTRY, &[w, d, input.c_id.into()]);
-    let [entry, district] = match session.dialect().multi_row_update() {
+    wave.call_rows(&ITEMS, &[], input.lines.iter().map(|line| [line.i_id.into()]));
+    let [entry, items, district] = match session.dialect().multi_row_update() {
         MultiRowUpdate::FromReturning => {
             wave.call(&DISTRICT, &[w, d]);
             session.send(&wave).await?
         }
         MultiRowUpdate::Join => {
             wave.call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
-            let [entry, district, district_write] = session.send(&wave).await?;
+            let [entry, items, district, district_write] = session.send(&wave).await?;
             district_write.expect_affected(1)?;
-            [entry, district]
+            [entry, items, district]
         }
     };
     let (entry, district) = (entry.only()?, district.only()?);
-    Ok(NewOrderOutput {
+    let order = NewOrderOutput {
         rolled_back: false,
         o_id: district.int(1)?,
         c_last: text(entry, 2)?,
@@ -253,22 +290,19 @@ async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrd
         o_entry_d_us: entry.timestamp(4)?,
         total: 0,
         lines: Vec::new(),
-    })
+    };
+    Ok((order, items))
 }
 
 /// Step 4 of the profile: ORDER and NEW-ORDER.
-async fn insert_order(session: &mut Session, input: &NewOrder, order: &NewOrderOutput) -> Result<(), Error> {
+fn insert_order(wave: &mut Wave<'_>, input: &NewOrder, order: &NewOrderOutput) {
     let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
     let ol_cnt = Value::Int(input.lines.len() as i64);
     let all_local = i32::from(input.all_local()).into();
     // The server's own clock (2.4.1.6), as it is shown.
     let entry_d = Value::Timestamp(order.o_entry_d_us);
-    let mut wave = Wave::new();
     wave.call(&ORDER, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
     wave.call(&NEW_ORDER, &[w, d, o]);
-    let [inserted, queued] = session.send(&wave).await?;
-    inserted.expect_affected(1)?;
-    queued.expect_affected(1)
 }
 
 /// Step 5 of the profile, line by line. Ends early at the unused item.
@@ -300,28 +334,6 @@ async fn lines_by_rows(session: &mut Session, input: &NewOrder, o_id: i32) -> Re
     Ok(ordered)
 }
 
-/// Step 5 of the profile, all lines in a statement. The unused item is left out.
-async fn lines_in_batch(session: &mut Session, input: &NewOrder, o_id: i32) -> Result<Vec<OrderedLine>, Error> {
-    let mut wave = Wave::new();
-    wave.call_rows(&ITEMS, &[], input.lines.iter().map(|line| [line.i_id.into()]));
-    let [answer] = session.send(&wave).await?;
-    let mut found = Vec::with_capacity(input.lines.len());
-    for line in input.lines.iter() {
-        if let Some(item) = find_item(&answer, line)? {
-            found.push((line, item));
-        }
-    }
-
-    let lines: Vec<&Line> = found.iter().map(|(line, _)| *line).collect();
-    let stocks = update_stocks(session, input, &lines).await?;
-    let ordered: Vec<_> = found.into_iter().zip(stocks).map(|((line, item), stock)| show(line, item, stock)).collect();
-    let mut wave = Wave::new();
-    insert_lines(&mut wave, input, o_id, 1, &ordered);
-    let [inserted] = session.send(&wave).await?;
-    inserted.expect_affected(ordered.len())?;
-    Ok(ordered)
-}
-
 /// The item of a line; `None` for the unused one.
 fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     for row in answer.rows() {
@@ -336,12 +348,19 @@ fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     Err(Error::integrity(format!("item {} is missing from the item table", line.i_id)))
 }
 
-/// Updates and reads the stock of all lines. The stocks come back in the order of the lines.
-async fn update_stocks(session: &mut Session, input: &NewOrder, lines: &[&Line]) -> Result<Vec<Stock>, Error> {
+/// Step 4 of the profile, and the stock of all lines updated and read. The stocks come back in the order of the lines.
+async fn update_stocks(
+    session: &mut Session,
+    input: &NewOrder,
+    order: &NewOrderOutput,
+    lines: &[&Line],
+) -> Result<Vec<Stock>, Error> {
+    let multi_row_update = session.dialect().multi_row_update();
     let mut stocks: Vec<Option<Stock>> = lines.iter().map(|_| None).collect();
     let mut open: Vec<usize> = (0..lines.len()).collect();
     // Always in the order of the key, so that two orders can't wait for each other.
     open.sort_by_key(|&at| (lines[at].supply_w_id, lines[at].i_id, at));
+    let mut inserts_order = true;
     while !open.is_empty() {
         // An item that repeats waits for the next round: its second line must see what the first one left.
         let same = |a: usize, b: usize| (lines[a].supply_w_id, lines[a].i_id) == (lines[b].supply_w_id, lines[b].i_id);
@@ -352,27 +371,28 @@ async fn update_stocks(session: &mut Session, input: &NewOrder, lines: &[&Line])
             if repeats { later.push(at) } else { round.push(at) }
         }
         let mut wave = Wave::new();
+        if inserts_order {
+            insert_order(&mut wave, input, order);
+        }
         let rows = round.iter().map(|&at| {
             let line = lines[at];
             let remote = i32::from(line.supply_w_id != input.w_id);
             [line.supply_w_id.into(), line.i_id.into(), line.quantity.into(), remote.into()]
         });
-        let multi_row_update = session.dialect().multi_row_update();
-        let answer = match multi_row_update {
-            MultiRowUpdate::FromReturning => {
-                wave.call_rows(&STOCK, &[input.d_id.into()], rows);
-                let [answer] = session.send(&wave).await?;
-                answer
-            }
+        match multi_row_update {
+            MultiRowUpdate::FromReturning => wave.call_rows(&STOCK, &[input.d_id.into()], rows),
             MultiRowUpdate::Join => {
                 let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
-                wave.call_rows(&STOCKS_READ, &[input.d_id.into()], keys).call_rows(&STOCKS_WRITE, &[], rows);
-                let [read, written] = session.send(&wave).await?;
-                written.expect_affected(round.len())?;
-                read
+                wave.call_rows(&STOCKS_READ, &[input.d_id.into()], keys).call_rows(&STOCKS_WRITE, &[], rows)
             }
         };
+        let mut answers = session.send_all(&wave).await?.into_iter();
+        if std::mem::take(&mut inserts_order) {
+            answers.by_ref().take(2).try_for_each(|inserted| inserted.expect_affected(1))?;
+        }
+        let answer = answers.next().ok_or_else(|| Error::integrity("an answer is missing"))?;
         answer.expect_affected(round.len())?;
+        answers.try_for_each(|written| written.expect_affected(round.len()))?;
         for row in answer.rows() {
             let key = (row.int(0)?, row.int(1)?);
             let at = round.iter().find(|&&at| (lines[at].supply_w_id, lines[at].i_id) == key);

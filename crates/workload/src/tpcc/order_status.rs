@@ -94,7 +94,7 @@ pub(super) async fn run(
 
     let mut wave = Wave::new();
     wave.call(&LINES, &[w, d, o_id.into()]);
-    let [lines] = session.send(&wave).await?;
+    let [lines] = session.send_and_commit(&wave).await?;
     if lines.is_empty() {
         return Err(Error::integrity(format!("order {o_id} of district {} has no lines", input.d_id)));
     }
@@ -111,7 +111,6 @@ pub(super) async fn run(
         })
         .collect();
     let lines = lines?;
-    session.commit().await?;
 
     Ok(OrderStatusOutput {
         c_id: customer.int(0)?,

@@ -3,7 +3,7 @@
 use ::tpcc::input::{CustomerBy, Payment};
 use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
-use target::{Access, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
+use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
 
 use super::{Profile, Style, customer, rate, text};
 
@@ -164,73 +164,81 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
     let amount = Decimal::cents(input.amount).into();
-    // No statement of Payment has several rows to write: without RETURNING, `batch` is `row`.
-    let style = match session.dialect().multi_row_update() {
-        MultiRowUpdate::FromReturning => profile.style,
-        MultiRowUpdate::Join => Style::Row,
-    };
+    // No statement of Payment has several rows to write: without RETURNING the other styles are `row`.
+    let by_rows = profile.style == Style::Row || session.dialect().multi_row_update() == MultiRowUpdate::Join;
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
     let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
-            wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
-        }
-        Style::Batch => {
-            wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
-        }
+    if by_rows {
+        wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
+        wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
+    } else {
+        wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
     }
-    // By name the customer is looked up where the customer lives, which may be remote.
-    if let CustomerBy::LastName(name) = &input.customer {
-        wave.call(&customer::BY_NAME, &[c_w, c_d, name.as_str().into()]);
+    let places = wave.len();
+    let pay = |wave: &mut Wave<'_>, c_id: i32| {
+        let c_id = c_id.into();
+        if by_rows {
+            wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id, amount]).call(&CUSTOMER_READ, &[c_w, c_d, c_id]);
+        } else {
+            wave.call(&CUSTOMER, &[c_w, c_d, c_id, amount]);
+        }
+    };
+    match &input.customer {
+        CustomerBy::Number(c_id) => pay(&mut wave, *c_id),
+        // By name the customer is looked up where the customer lives, which may be remote.
+        CustomerBy::LastName(name) => {
+            wave.call(&customer::BY_NAME, &[c_w, c_d, name.as_str().into()]);
+        }
     }
     let mut answers = session.send_all(&wave).await?;
+    let mut paid = answers.split_off(places);
     let c_id = match &input.customer {
         CustomerBy::Number(c_id) => *c_id,
-        CustomerBy::LastName(_) => customer::middle(&last(&mut answers)?)?.int(0)?,
-    };
-    let (warehouse, district) = match answers.as_slice() {
-        [warehouse, district] => (warehouse.only()?, district.only()?),
-        [warehouse_write, warehouse, district_write, district] => {
-            warehouse_write.expect_affected(1)?;
-            district_write.expect_affected(1)?;
-            (warehouse.only()?, district.only()?)
+        CustomerBy::LastName(_) => {
+            let c_id = customer::middle(read(&paid)?)?.int(0)?;
+            let mut wave = Wave::new();
+            pay(&mut wave, c_id);
+            paid = session.send_all(&wave).await?;
+            c_id
         }
-        _ => return Err(Error::permanent("the answers do not fit the calls")),
     };
+    let (warehouse, district) = answers.split_at(places / 2);
+    let (warehouse, district, row) = (read(warehouse)?.only()?, read(district)?.only()?, read(&paid)?.only()?);
     let h_date_us = warehouse.timestamp(6)?;
     let (warehouse, district) = (Place::read(warehouse)?, Place::read(district)?);
-
-    let c_id_value = c_id.into();
-    let key = [c_w, c_d, c_id_value];
-    let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id_value, amount]).call(&CUSTOMER_READ, &key);
-        }
-        Style::Batch => {
-            wave.call(&CUSTOMER, &[c_w, c_d, c_id_value, amount]);
-        }
-    }
-    let mut answers = session.send_all(&wave).await?;
-    let customer = last(&mut answers)?;
-    if let Some(written) = answers.first() {
-        written.expect_affected(1)?;
-    }
-    let row = customer.only()?;
     let c_credit: Text<2> = text(row, 10)?;
-
-    let bad_credit = c_credit.as_str() == "BC";
-    let c_data = if bad_credit { Some(prepend_data(session, style, input, c_id).await?) } else { None };
 
     // W_NAME, four blanks, D_NAME.
     let h_data = format!("{}    {}", warehouse.name.as_str(), district.name.as_str());
-    let mut wave = Wave::new();
-    wave.call(&HISTORY, &[c_w, c_d, c_id_value, w, d, Value::Timestamp(h_date_us), amount, h_data.as_str().into()]);
-    let [inserted] = session.send(&wave).await?;
-    inserted.expect_affected(1)?;
-    session.commit().await?;
+    let c_id_value = c_id.into();
+    let history = [c_w, c_d, c_id_value, w, d, Value::Timestamp(h_date_us), amount, h_data.as_str().into()];
+    let c_data = if c_credit.as_str() == "BC" {
+        let key = [c_w, c_d, c_id_value];
+        let mut data = data_prefix(input, c_id);
+        if by_rows {
+            read_data(session, &key, &mut data).await?;
+        }
+        let mut wave = Wave::new();
+        let statement = if by_rows { &DATA_WRITE } else { &DATA };
+        wave.call(statement, &[key[0], key[1], key[2], data.as_str().into()]).call(&HISTORY, &history);
+        let [written, inserted] = session.send_and_commit(&wave).await?;
+        written.expect_affected(1)?;
+        inserted.expect_affected(1)?;
+        drop(wave);
+        if by_rows {
+            data.truncate(DATA_SHOWN);
+        } else {
+            data = written.only()?.text(0)?.to_owned();
+        }
+        Some(data)
+    } else {
+        let mut wave = Wave::new();
+        wave.call(&HISTORY, &history);
+        let [inserted] = session.send_and_commit(&wave).await?;
+        inserted.expect_affected(1)?;
+        None
+    };
 
     Ok(PaymentOutput {
         c_id,
@@ -251,35 +259,23 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     })
 }
 
-fn last(answers: &mut Vec<target::Answer>) -> Result<target::Answer, Error> {
-    answers.pop().ok_or_else(|| Error::integrity("an answer is missing"))
+/// The answer with the row, behind that of the write if that was a statement of its own.
+fn read(answers: &[Answer]) -> Result<&Answer, Error> {
+    match answers {
+        [answer] => Ok(answer),
+        [written, answer] => written.expect_affected(1).map(|()| answer),
+        _ => Err(Error::permanent("the answers do not fit the calls")),
+    }
 }
 
-/// Puts the payment in front of a bad-credit customer's C_DATA, cut at 500; returns what is shown of it.
-async fn prepend_data(session: &mut Session, style: Style, input: &Payment, c_id: i32) -> Result<String, Error> {
-    let key = [input.c_w_id.into(), input.c_d_id.into(), c_id.into()];
-    let payment = data_prefix(input, c_id);
+/// Puts the customer's C_DATA behind `data`, cut at its length.
+async fn read_data(session: &mut Session, key: &[Value<'_>; 3], data: &mut String) -> Result<(), Error> {
     let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&DATA_READ, &key);
-            let [old] = session.send(&wave).await?;
-            let mut data = payment;
-            data.push_str(old.only()?.text(0)?);
-            data.truncate(DATA_LENGTH);
-            let mut wave = Wave::new();
-            wave.call(&DATA_WRITE, &[key[0], key[1], key[2], data.as_str().into()]);
-            let [written] = session.send(&wave).await?;
-            written.expect_affected(1)?;
-            data.truncate(DATA_SHOWN);
-            Ok(data)
-        }
-        Style::Batch => {
-            wave.call(&DATA, &[key[0], key[1], key[2], payment.as_str().into()]);
-            let [shown] = session.send(&wave).await?;
-            Ok(shown.only()?.text(0)?.to_owned())
-        }
-    }
+    wave.call(&DATA_READ, key);
+    let [old] = session.send(&wave).await?;
+    data.push_str(old.only()?.text(0)?);
+    data.truncate(DATA_LENGTH);
+    Ok(())
 }
 
 /// C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use target::Dialect;
+
 /// How a transaction's statements are cut. It alone can change a result several times over, so it is always named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -10,14 +12,25 @@ pub enum Style {
     Row,
     /// Multi-row statements that write and return at once, one round trip each.
     Batch,
+    /// As [`Style::Batch`], and statements that don't wait for each other's answers share a flight.
+    Pipeline,
+}
+
+impl Style {
+    /// All of them, by name.
+    const NAMES: [(Style, &'static str); 3] =
+        [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline")];
+
+    /// The styles that a database offers.
+    pub fn offered(dialect: &dyn Dialect) -> Vec<Style> {
+        let offered = |style: &Style| *style != Style::Pipeline || dialect.pipelines();
+        Self::NAMES.into_iter().map(|(style, _)| style).filter(offered).collect()
+    }
 }
 
 impl fmt::Display for Style {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Style::Row => "row",
-            Style::Batch => "batch",
-        })
+        f.write_str(Self::NAMES.iter().find(|(style, _)| style == self).map_or("", |(_, name)| name))
     }
 }
 
@@ -25,10 +38,10 @@ impl FromStr for Style {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "row" => Ok(Style::Row),
-            "batch" => Ok(Style::Batch),
-            _ => Err(format!("`{text}` is no statement style: use row or batch")),
-        }
+        let found = Self::NAMES.iter().find(|(_, name)| *name == text);
+        found.map(|(style, _)| *style).ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(_, name)| *name).collect();
+            format!("`{text}` is no statement style: use {}", names.join(", "))
+        })
     }
 }

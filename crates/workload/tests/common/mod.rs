@@ -10,7 +10,7 @@ use tpcc::mix::Mix;
 use tpcc::terminal::Terminal;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{Existing, LoadPlan, LoadProgress, load};
-use workload::tpcc::{Output, Profile, Style, execute};
+use workload::tpcc::{Output, Profile, Style, execute, make_ready};
 
 /// Seed of every test's data and inputs.
 pub(crate) const SEED: u64 = 42;
@@ -68,7 +68,7 @@ impl Database {
         self.session().await.execute(&adapted).await.unwrap_or_else(|e| panic!("{e} in {adapted}"));
     }
 
-    /// Enters transactions of the standard mix, one after the other, in both styles by turns.
+    /// Enters transactions of the standard mix, one after the other, in every style by turns.
     pub(crate) async fn drive(&self, warehouses: i32, transactions: usize) -> Vec<Output> {
         let mut session = self.session().await;
         let catalog = Catalog::read_complete(&mut session).await.unwrap();
@@ -79,12 +79,20 @@ impl Database {
         };
         let mut terminals: Vec<Terminal> = (0..warehouses * 10).map(terminal).collect();
         let isolation = session.dialect().default_isolation();
+        let styles = Style::offered(session.dialect());
+        let mut sessions = Vec::new();
+        for style in &styles {
+            let mut session = self.session().await;
+            make_ready(&mut session, *style).await.unwrap();
+            sessions.push(session);
+        }
         let mut outputs = Vec::with_capacity(transactions);
         for turn in 0..transactions {
-            let style = if turn % 2 == 0 { Style::Row } else { Style::Batch };
+            let style = styles[turn % styles.len()];
+            let session = &mut sessions[turn % styles.len()];
             let count = terminals.len();
             let input = terminals[turn % count].next_input();
-            let output = execute(&mut session, Profile { style, isolation }, &input).await;
+            let output = execute(session, Profile { style, isolation }, &input).await;
             outputs.push(output.unwrap_or_else(|e| panic!("{e} in {style} of {input:?}")));
         }
         outputs

@@ -11,6 +11,7 @@ use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{Existing, LoadPlan, LoadProgress};
 use workload::tpcc::{
     Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput, Profile, StockLevelOutput, Style, execute,
+    make_ready,
 };
 
 use crate::record::Record;
@@ -51,14 +52,16 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) async fn new(url: &Url, style: Style, book: &SharedBook) -> Bench {
-        let session = Session::connect(url).await.unwrap();
+        let mut session = Session::connect(url).await.unwrap();
+        make_ready(&mut session, style).await.unwrap();
         let profile = Profile { style, isolation: session.dialect().default_isolation() };
         Bench { session, profile, url: url.clone(), book: book.clone() }
     }
 
     /// A session beside this one.
     pub(crate) async fn another(&self) -> Bench {
-        let session = Session::connect(&self.url).await.unwrap();
+        let mut session = Session::connect(&self.url).await.unwrap();
+        make_ready(&mut session, self.profile.style).await.unwrap();
         Bench { session, profile: self.profile, url: self.url.clone(), book: self.book.clone() }
     }
 
