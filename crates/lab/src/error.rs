@@ -1,5 +1,7 @@
 //! Why a local server can't be had.
 
+use std::path::PathBuf;
+
 /// A failure, in one line that says what to do where something can be done.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -19,7 +21,21 @@ pub enum LabError {
         /// What it said, in one line.
         reason: String,
     },
+    /// A server that was to be killed, or asked, is down.
+    #[error("the server `{0}` is not running")]
+    NotRunning(String),
     /// The server's folder can't be made or written.
     #[error("the folder of a local server: {0}")]
     Folder(#[from] std::io::Error),
+    /// The user that the server runs as can't enter its folder.
+    #[error("{}: the user `{user}`, whom the server runs as, can't enter this folder: choose another", path.display())]
+    Closed {
+        /// The folder.
+        path: PathBuf,
+        /// The user.
+        user: &'static str,
+    },
+    /// [`interrupt`](crate::interrupt) was called.
+    #[error("interrupted")]
+    Interrupted,
 }

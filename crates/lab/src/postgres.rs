@@ -1,41 +1,31 @@
 //! A PostgreSQL server of its own, on a free port of the loopback interface.
 
 use std::fmt::Write as _;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tempfile::TempDir;
+use rustix::process::Signal;
 
-use crate::LabError;
-use crate::programs::{find, one_line, owned_by_root, run};
+use crate::programs::{cache, find, free_ports, run, succeeds, versions};
+use crate::site::{Site, on_free_ports, once_let_go};
+use crate::{Kind, LabError};
 
-const PROGRAMS: [&str; 4] = ["initdb", "postgres", "pg_ctl", "createdb"];
+const PROGRAMS: [&str; 5] = ["initdb", "postgres", "pg_isready", "createdb", "psql"];
 
 /// Where Debian and its kin keep the versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// The operating system's user for a server started by root, whom PostgreSQL refuses.
-const USER: &str = "postgres";
-
-/// Another process can take the port between its choice and the server's start.
-const STARTS: u32 = 5;
-
-/// How long a killed server's last processes may take to let go of its memory.
-const LET_GO: Duration = Duration::from_secs(20);
+/// How long a start may take, recovery included.
+const START: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it and removes its data.
 ///
 /// It trusts every local connection and commits durably (`fsync`, `synchronous_commit`).
 #[derive(Debug)]
 pub struct Postgres {
-    folder: TempDir,
+    site: Site,
     bin: PathBuf,
-    as_user: bool,
-    port: u16,
-    running: AtomicBool,
 }
 
 impl Postgres {
@@ -52,31 +42,44 @@ impl Postgres {
     /// # Errors
     /// As [`Postgres::start`].
     pub fn start_with(settings: &[(&str, &str)]) -> Result<Self, LabError> {
-        let bin = find(&PROGRAMS, Path::new(VERSIONS))
-            .ok_or(LabError::Missing { what: "PostgreSQL", install: "apt-get install postgresql" })?;
-        let folder = tempfile::Builder::new().prefix("weighbridge-postgres-").tempdir()?;
-        let as_user = owned_by_root(folder.path())?;
-        let mut server = Self { folder, bin, as_user, port: 0, running: AtomicBool::new(false) };
-        if as_user {
-            let mut chown = Command::new("chown");
-            chown.arg(USER).arg(server.folder.path());
-            run("chown", chown)?;
+        let bin = installed()?;
+        Self::start_in(Site::temporary(Kind::Postgres)?, bin, settings)
+    }
+
+    /// As [`Postgres::start`], of the version that `scripts/fetch-postgres.sh` put into the cache.
+    ///
+    /// # Errors
+    /// As [`Postgres::start`].
+    pub fn start_newest() -> Result<Self, LabError> {
+        let cached = cache().map(|cache| versions(&cache, "postgresql-")).unwrap_or_default().into_iter().next();
+        let bin =
+            cached.ok_or(LabError::Missing { what: "the newest PostgreSQL", install: "scripts/fetch-postgres.sh" })?;
+        let site = Site::temporary(Kind::Postgres)?;
+        if !site.has_user() {
+            return Self::start_in(site, bin, &[]);
         }
-        server.init(settings)?;
-        for start in 1.. {
-            server.port = free_port()?;
-            match server.launch() {
-                Ok(()) => break,
-                Err(e) if start == STARTS || !server.port_was_taken() => return Err(e),
-                Err(_) => {}
-            }
-        }
+        // Root's cache is closed to the server's user.
+        let programs = site.folder().join("postgresql");
+        let mut copy = Command::new("cp");
+        copy.arg("-R").arg(bin.with_file_name("")).arg(&programs);
+        run("cp", copy)?;
+        Self::start_in(site, programs.join("bin"), &[])
+    }
+
+    pub(crate) fn start_in(site: Site, bin: PathBuf, settings: &[(&str, &str)]) -> Result<Self, LabError> {
+        let server = Self { site, bin };
+        let node = server.site.add("postgres", None);
+        init(&server.site, &server.bin, &server.data(), settings)?;
+        on_free_ports(|| {
+            let [port] = free_ports()?;
+            launch(&server.site, &server.bin, node, &server.data(), port)
+        })?;
         Ok(server)
     }
 
     /// The URL of one of its databases; `postgres` is always there.
     pub fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+        self.site.url(0, database)
     }
 
     /// Makes an empty database.
@@ -84,9 +87,7 @@ impl Postgres {
     /// # Errors
     /// If there is one of that name, or the server is down.
     pub fn create_database(&self, name: &str) -> Result<(), LabError> {
-        let mut createdb = self.program("createdb");
-        createdb.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "postgres", name]);
-        run("createdb", createdb)
+        create_database(&self.site, &self.bin, 0, name)
     }
 
     /// Kills it with SIGKILL, as a crash would (3.5.3.2): nothing is flushed, clients lose their connections.
@@ -94,13 +95,7 @@ impl Postgres {
     /// # Errors
     /// If it is not running.
     pub fn kill(&self) -> Result<(), LabError> {
-        // Its first line is the process id of the server's first process; the others end when it is gone.
-        let text = std::fs::read_to_string(self.data().join("postmaster.pid"))?;
-        let mut kill = Command::new("kill");
-        kill.args(["-KILL", text.lines().next().unwrap_or_default()]);
-        run("kill", kill)?;
-        self.running.store(false, Ordering::Relaxed);
-        Ok(())
+        self.site.kill(0)
     }
 
     /// Starts it again after [`Postgres::kill`], or stops it and starts it, on the same port, and
@@ -108,106 +103,77 @@ impl Postgres {
     ///
     /// # Errors
     /// What the server says.
-    pub fn restart(&mut self) -> Result<(), LabError> {
-        if self.running.load(Ordering::Relaxed) {
-            self.stop("fast")?;
-        }
-        let deadline = Instant::now() + LET_GO;
-        loop {
-            match self.launch() {
-                Ok(()) => return Ok(()),
-                Err(e) if Instant::now() > deadline => return Err(e),
-                Err(_) => std::thread::sleep(Duration::from_millis(100)),
-            }
-        }
+    pub fn restart(&self) -> Result<(), LabError> {
+        restart(&self.site, &self.bin, 0, &self.data())
     }
 
-    fn init(&self, settings: &[(&str, &str)]) -> Result<(), LabError> {
-        let mut initdb = self.program("initdb");
-        initdb.args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C", "-D"]);
-        initdb.arg(self.data());
-        run("initdb", initdb)?;
-        let folder = self.folder.path().display().to_string();
-        let ours = [
-            ("listen_addresses", "127.0.0.1"),
-            ("unix_socket_directories", &folder),
-            ("shared_buffers", "256MB"),
-            ("max_connections", "200"),
-            ("fsync", "on"),
-            ("synchronous_commit", "on"),
-        ];
-        // The last line of a name counts.
-        let mut lines = String::new();
-        for (name, value) in ours.iter().chain(settings) {
-            let _ = writeln!(lines, "{name} = '{}'", value.replace('\'', "''"));
-        }
-        let file = self.data().join("postgresql.conf");
-        let text = std::fs::read_to_string(&file)? + &lines;
-        Ok(std::fs::write(&file, text)?)
+    /// Its folder, with its data and logs.
+    pub fn folder(&self) -> &Path {
+        self.site.folder()
     }
 
-    /// Starts the server and waits until it takes connections.
-    fn launch(&self) -> Result<(), LabError> {
-        let _ = std::fs::remove_file(self.log());
-        let mut start = self.program("pg_ctl");
-        start.arg("-D").arg(self.data()).arg("-l").arg(self.log());
-        start.args(["-w", "-t", "60", "-o", &format!("-p {}", self.port), "start"]);
-        run("pg_ctl", start).map_err(|e| {
-            let said = one_line(&std::fs::read_to_string(self.log()).unwrap_or_default());
-            if said.is_empty() { e } else { LabError::Failed { program: "postgres", reason: said } }
-        })?;
-        self.running.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn stop(&self, mode: &str) -> Result<(), LabError> {
-        let mut stop = self.program("pg_ctl");
-        stop.arg("-D").arg(self.data()).args(["-m", mode, "-w", "stop"]);
-        run("pg_ctl", stop)?;
-        self.running.store(false, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn port_was_taken(&self) -> bool {
-        std::fs::read_to_string(self.log()).is_ok_and(|log| log.contains("Address already in use"))
-    }
-
-    /// One of its programs, as the server's user, without the caller's libpq settings.
-    fn program(&self, name: &str) -> Command {
-        let path = self.bin.join(name);
-        let mut command = if self.as_user {
-            let mut runuser = Command::new("runuser");
-            runuser.args(["-u", USER, "--"]).arg(path);
-            runuser
-        } else {
-            Command::new(path)
-        };
-        for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
-            command.env_remove(variable);
-        }
-        // The caller's folder may be closed to that user.
-        command.current_dir(self.folder.path()).env("LC_ALL", "C");
-        command
+    pub(crate) fn site(&self) -> &Site {
+        &self.site
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn log(&self) -> PathBuf {
-        self.folder.path().join("log")
+        self.site.folder().join("data")
     }
 }
 
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        if self.running.load(Ordering::Relaxed) {
-            // Its data go with it, so there is nothing to save, and nobody to tell.
-            let _ = self.stop("immediate");
-        }
-    }
+/// The folder of the programs that the system or `PATH` has.
+pub(crate) fn installed() -> Result<PathBuf, LabError> {
+    find(&PROGRAMS, versions(Path::new(VERSIONS), ""))
+        .ok_or(LabError::Missing { what: "PostgreSQL", install: "apt-get install postgresql" })
 }
 
-fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+/// Makes the data of a server.
+pub(crate) fn init(site: &Site, bin: &Path, data: &Path, settings: &[(&str, &str)]) -> Result<(), LabError> {
+    let mut initdb = site.program(bin.join("initdb"));
+    initdb.args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C", "-D"]);
+    initdb.arg(data);
+    run("initdb", initdb)?;
+    let folder = site.folder().display().to_string();
+    let ours = [
+        ("listen_addresses", "127.0.0.1"),
+        ("unix_socket_directories", &folder),
+        ("shared_buffers", "256MB"),
+        ("max_connections", "200"),
+        ("fsync", "on"),
+        ("synchronous_commit", "on"),
+    ];
+    // The last line of a name counts.
+    let mut lines = String::new();
+    for (name, value) in ours.iter().chain(settings) {
+        let _ = writeln!(lines, "{name} = '{}'", value.replace('\'', "''"));
+    }
+    let file = data.join("postgresql.conf");
+    let text = std::fs::read_to_string(&file)? + &lines;
+    Ok(std::fs::write(&file, text)?)
+}
+
+/// Starts a server on its data and waits until it takes connections.
+pub(crate) fn launch(site: &Site, bin: &Path, node: usize, data: &Path, port: u16) -> Result<(), LabError> {
+    let port = port.to_string();
+    let mut postgres = site.program(bin.join("postgres"));
+    postgres.arg("-D").arg(data).args(["-p", &port]);
+    site.launch(node, format!("127.0.0.1:{port}"), "postgres", postgres, START, || {
+        // Its socket lies in the site's folder, where nobody else can answer.
+        let mut ready = site.program(bin.join("pg_isready"));
+        ready.arg("-h").arg(site.folder()).args(["-p", &port]);
+        succeeds(ready)
+    })
+}
+
+/// Stops a server if it runs, and starts it on the same port.
+pub(crate) fn restart(site: &Site, bin: &Path, node: usize, data: &Path) -> Result<(), LabError> {
+    site.stop(node, Signal::INT);
+    let port = site.node(node).port();
+    once_let_go(|| launch(site, bin, node, data, port))
+}
+
+pub(crate) fn create_database(site: &Site, bin: &Path, node: usize, name: &str) -> Result<(), LabError> {
+    let mut createdb = site.program(bin.join("createdb"));
+    createdb.arg("-h").arg(site.folder()).args(["-p", &site.node(node).port().to_string(), "-U", "postgres", name]);
+    run("createdb", createdb).map(drop)
 }

@@ -1,51 +1,118 @@
 //! Finding and running a database's own programs.
 
-use std::os::unix::fs::MetadataExt;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::LabError;
 
-/// The folder that holds all of `programs`: one of `PATH`, or else the highest version of those
-/// below `versions`, in which a distribution keeps `<version>/bin`.
-pub(crate) fn find(programs: &[&str], versions: &Path) -> Option<PathBuf> {
+/// Folders that an ordinary user's `PATH` leaves out.
+const SYSTEM: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+
+/// Lines of a long log that an error shows, from its end.
+const SHOWN: usize = 5;
+
+/// The first folder that holds all of `programs`: those of `PATH`, then `others`.
+pub(crate) fn find(programs: &[&str], others: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let has_all = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).find(has_all).or_else(|| highest_version(versions).find(has_all))
+    std::env::split_paths(&path).find(has_all).or_else(|| others.into_iter().find(has_all))
 }
 
-/// `<version>/bin` for every version below `folder`, the highest first.
-fn highest_version(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir(folder)
+/// The path of one program on `PATH` or among the system's.
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    find(&[name], SYSTEM.map(PathBuf::from)).map(|folder| folder.join(name))
+}
+
+/// `<prefix><version>/bin` for every version in `folder`, the highest first.
+pub(crate) fn versions(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let mut versions: Vec<(Vec<u32>, PathBuf)> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
         .filter_map(|entry| {
             let entry = entry.ok()?;
-            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))
+            let name = entry.file_name();
+            let version = name.to_str()?.strip_prefix(prefix)?;
+            Some((version.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?, entry.path().join("bin")))
         })
         .collect();
-    versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
-    versions.into_iter().map(|(_, bin)| bin)
+    versions.sort_by(|a, b| b.cmp(a));
+    versions.into_iter().map(|(_, bin)| bin).collect()
 }
 
-/// Whether what this process makes belongs to root.
-pub(crate) fn owned_by_root(path: &Path) -> std::io::Result<bool> {
-    Ok(std::fs::metadata(path)?.uid() == 0)
+/// Where the scripts put programs that they build or fetch: `weighbridge` in the user's cache.
+pub(crate) fn cache() -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let caches = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
+    Some(caches.join("weighbridge"))
 }
 
-/// Runs a command to its end; an error names it `program`, whoever it runs as.
-pub(crate) fn run(program: &'static str, mut command: Command) -> Result<(), LabError> {
+/// Runs a command to its end and returns what it printed; an error names it `program`, whoever it runs as.
+pub(crate) fn run(program: &'static str, mut command: Command) -> Result<String, LabError> {
     let failed = |reason: String| LabError::Failed { program, reason };
     let output = command.stdin(Stdio::null()).output().map_err(|e| failed(e.to_string()))?;
-    if output.status.success() {
-        return Ok(());
+    let Output { status, stdout, stderr } = output;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
-    let said = [output.stderr, output.stdout].concat();
-    let said = one_line(&String::from_utf8_lossy(&said));
-    Err(failed(if said.is_empty() { output.status.to_string() } else { said }))
+    let said = complaint(&String::from_utf8_lossy(&[stderr, stdout].concat()), "");
+    Err(failed(if said.is_empty() { status.to_string() } else { said }))
 }
 
-/// What a program or a log said, without line breaks.
-pub(crate) fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+/// Whether a command can be run and succeeds.
+pub(crate) fn succeeds(mut command: Command) -> bool {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// What a log says is wrong, without line breaks: its last lines with `mark`, or else its last lines.
+pub(crate) fn complaint(log: &str, mark: &str) -> String {
+    let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let marked: Vec<&str> = lines.iter().copied().filter(|line| line.contains(mark)).collect();
+    let shown = if marked.is_empty() { lines } else { marked };
+    shown[shown.len().saturating_sub(SHOWN)..].join("; ")
+}
+
+/// Free ports of the loopback interface, all different.
+pub(crate) fn free_ports<const N: usize>() -> std::io::Result<[u16; N]> {
+    let mut ports = [0; N];
+    // All are held until the last is chosen.
+    let mut held = Vec::with_capacity(N);
+    for port in &mut ports {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_version_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["pg-9.6", "pg-18.6", "pg-18.10", "pg-15", "other", "pg-x"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let found = versions(folder.path(), "pg-");
+        let names = ["pg-18.10", "pg-18.6", "pg-15", "pg-9.6"].map(|name| folder.path().join(name).join("bin"));
+        assert_eq!(found, names);
+    }
+
+    #[test]
+    fn a_complaint_is_one_line_of_what_matters() {
+        let log = "12:00 [Note] one\n12:00 [ERROR] no room\n12:00 [Note] two\n";
+        assert_eq!(complaint(log, "[ERROR]"), "12:00 [ERROR] no room");
+        assert_eq!(complaint("a\n\n b\n", "[ERROR]"), "a; b");
+        assert_eq!(complaint("1\n2\n3\n4\n5\n6\n", ""), "2; 3; 4; 5; 6");
+    }
+
+    #[test]
+    fn free_ports_differ() {
+        let mut ports = free_ports::<16>().unwrap();
+        ports.sort_unstable();
+        assert!(ports.windows(2).all(|pair| pair[0] != pair[1]), "{ports:?}");
+    }
 }

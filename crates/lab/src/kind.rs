@@ -1,0 +1,115 @@
+//! The databases of which there can be a local server, and what is fixed for each.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+
+/// A database of which there can be a local server or cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// PostgreSQL: one server, or a primary with synchronous standbys.
+    Postgres,
+    /// MariaDB: one server.
+    MariaDb,
+    /// MariaDB with Galera: a synchronous cluster in which every node takes writes.
+    Galera,
+    /// TiDB: one server on its embedded store.
+    TiDb,
+    /// CockroachDB: a cluster with localities.
+    CockroachDb,
+    /// YugabyteDB: a cluster with localities.
+    YugabyteDb,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Postgres, Kind::MariaDb, Kind::Galera, Kind::TiDb, Kind::CockroachDb, Kind::YugabyteDb];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Postgres => "postgres",
+            Kind::MariaDb => "mariadb",
+            Kind::Galera => "galera",
+            Kind::TiDb => "tidb",
+            Kind::CockroachDb => "cockroachdb",
+            Kind::YugabyteDb => "yugabytedb",
+        }
+    }
+
+    /// How many nodes it can have here; the first is how many it has unless asked otherwise.
+    pub fn nodes(self) -> RangeInclusive<usize> {
+        match self {
+            Kind::Postgres => 1..=5,
+            Kind::MariaDb | Kind::TiDb => 1..=1,
+            Kind::Galera | Kind::CockroachDb | Kind::YugabyteDb => 3..=9,
+        }
+    }
+
+    /// Whether its nodes can be told in which region they are.
+    pub fn has_regions(self) -> bool {
+        matches!(self, Kind::CockroachDb | Kind::YugabyteDb)
+    }
+
+    /// The URL of a database of the server at `address`, a host with a port. No kind asks for a password.
+    pub fn url(self, address: &str, database: &str) -> String {
+        match self {
+            Kind::Postgres => format!("postgres://postgres@{address}/{database}"),
+            Kind::MariaDb | Kind::Galera => format!("mariadb://root@{address}/{database}"),
+            Kind::TiDb => format!("tidb://root@{address}/{database}"),
+            Kind::CockroachDb => format!("cockroachdb://root@{address}/{database}?sslmode=disable"),
+            Kind::YugabyteDb => format!("yugabytedb://yugabyte@{address}/{database}"),
+        }
+    }
+
+    /// Whom its server runs as when root starts it, for those that refuse root.
+    pub(crate) fn user(self) -> Option<&'static str> {
+        match self {
+            Kind::Postgres => Some("postgres"),
+            Kind::MariaDb | Kind::Galera => Some("mysql"),
+            Kind::TiDb | Kind::CockroachDb | Kind::YugabyteDb => None,
+        }
+    }
+
+    /// The signal that ends it, its data not being wanted any more. PostgreSQL must let go of its shared memory,
+    /// and YugabyteDB's first process must end the others.
+    pub(crate) fn end(self) -> Signal {
+        match self {
+            Kind::Postgres => Signal::QUIT,
+            Kind::YugabyteDb => Signal::TERM,
+            Kind::MariaDb | Kind::Galera | Kind::TiDb | Kind::CockroachDb => Signal::KILL,
+        }
+    }
+
+    /// What marks the lines of its log that say why it doesn't start; where it is empty, all of them do.
+    pub(crate) fn complaint(self) -> &'static str {
+        match self {
+            Kind::Postgres | Kind::YugabyteDb => "",
+            Kind::MariaDb | Kind::Galera => "[ERROR]",
+            Kind::TiDb => "[FATAL]",
+            Kind::CockroachDb => "ERROR",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let names = Kind::ALL.map(Kind::name);
+            format!("use one of {}", names.join(", "))
+        })
+    }
+}

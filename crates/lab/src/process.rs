@@ -1,0 +1,143 @@
+//! A server's process, known by its id and its start, so that an id given to somebody else meanwhile is never signalled.
+
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+/// How often an ending process is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long the operating system may take to end a process after SIGKILL.
+const KILLED: Duration = Duration::from_secs(20);
+
+/// A process that was started here, perhaps by an earlier command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// When it started, in the operating system's own terms: two processes of one id differ in it.
+    pub born: String,
+}
+
+impl Process {
+    /// Spawns a command; whenever the process ends, it is reaped.
+    pub(crate) fn spawn(command: &mut Command) -> std::io::Result<Self> {
+        let child = command.spawn()?;
+        let process = Self { pid: child.id(), born: look(child.id()).map_or_else(String::new, |seen| seen.born) };
+        reap(child);
+        Ok(process)
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(&self) -> bool {
+        look(self.pid).is_some_and(|seen| seen.born == self.born && !seen.ended)
+    }
+
+    /// Sends a signal, if it still runs.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| self.is_alive()) {
+            // It may end between the look and the signal, which is what was wanted.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Waits until it has ended; `false` if it hasn't after `limit`.
+    pub(crate) fn wait(&self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        while self.is_alive() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+
+    /// Kills it, and waits until it is gone.
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::KILL);
+        self.wait(KILLED);
+    }
+}
+
+/// Ends all of them together: `signal` first, SIGKILL for those that still run after `grace`.
+pub(crate) fn end_all<'a>(processes: impl Iterator<Item = &'a Process> + Clone, signal: Signal, grace: Duration) {
+    processes.clone().for_each(|process| process.signal(signal));
+    let deadline = Instant::now() + grace;
+    for process in processes {
+        if !process.wait(deadline.saturating_duration_since(Instant::now())) {
+            process.kill();
+        }
+    }
+}
+
+fn reap(mut child: Child) {
+    std::thread::spawn(move || child.wait());
+}
+
+/// What the operating system says of a process.
+struct Seen {
+    born: String,
+    /// It has ended, and nobody has asked how.
+    ended: bool,
+}
+
+#[cfg(target_os = "linux")]
+fn look(pid: u32) -> Option<Seen> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in parentheses, and may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let (state, threads, start) = (*fields.first()?, *fields.get(17)?, fields.get(19)?);
+    // The start counts from the boot, so it takes both to know one.
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    // A dead first thread leaves the process alive, and its sockets open, until the others are dead, too.
+    Some(Seen { born: format!("{}+{start}", boot.trim()), ended: matches!(state, "Z" | "X") && threads <= "1" })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look(pid: u32) -> Option<Seen> {
+    let output = Command::new("ps").args(["-o", "stat=,lstart=", "-p", &pid.to_string()]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (stat, born) = text.trim().split_once(' ')?;
+    Some(Seen { born: born.trim().to_owned(), ended: stat.starts_with('Z') })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sleeper() -> Process {
+        Process::spawn(Command::new("sleep").arg("1000")).unwrap()
+    }
+
+    #[test]
+    fn a_process_is_alive_until_it_is_killed() {
+        let process = sleeper();
+        assert!(process.is_alive() && !process.born.is_empty());
+        process.kill();
+        assert!(!process.is_alive());
+    }
+
+    #[test]
+    fn an_id_that_was_given_to_another_process_is_never_signalled() {
+        let other = sleeper();
+        let gone = Process { pid: other.pid, born: "at another time".to_owned() };
+        assert!(!gone.is_alive());
+        gone.kill();
+        assert!(other.is_alive(), "somebody else's process was killed");
+        other.kill();
+    }
+
+    #[test]
+    fn what_ignores_the_signal_is_killed_after_its_grace() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' TERM; while :; do sleep 0.1; done"]);
+        let processes = [Process::spawn(&mut command).unwrap(), sleeper()];
+        std::thread::sleep(Duration::from_millis(100));
+        end_all(processes.iter(), Signal::TERM, Duration::from_millis(300));
+        assert!(processes.iter().all(|process| !process.is_alive()));
+    }
+}
