@@ -106,6 +106,28 @@ async fn on_postgres_every_fault_is_found() {
     every_fault_is_found(&database).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn on_mariadb_every_fault_is_found() {
+    let Some(database) = Database::mariadb() else { return };
+    every_fault_is_found(&database).await;
+}
+
+/// One fault of each kind: TiDB's answers come from the same queries as MariaDB's, and take it longer.
+#[tokio::test(flavor = "multi_thread")]
+async fn on_tidb_faults_are_found() {
+    let Some(database) = Database::tidb() else { return };
+    database.load(1).await;
+    assert_all_pass(&check_of(&database, 1, 1).await);
+    for fault in faults::AS_LOADED.iter().chain(faults::POPULATION).step_by(12) {
+        assert_found(&database, fault).await;
+    }
+    database.drive(1, 200).await;
+    assert_all_pass(&check_of(&database, 1, 1).await);
+    for fault in faults::DRIVEN.iter().step_by(4) {
+        assert_found(&database, fault).await;
+    }
+}
+
 #[tokio::test]
 async fn names_are_unique_and_clauses_are_named() {
     let names: BTreeSet<_> = checks().map(|check| check.name).collect();

@@ -361,6 +361,8 @@ fn hint(code: u16) -> &'static str {
     match code {
         1049 => ": create it first (CREATE DATABASE)",
         1040 | 1203 | 1226 => ": ask for fewer --connections, or raise max_connections at the server",
+        // MariaDB says no more than this when it takes TLS only.
+        1045 => ": wrong user or password, or the server takes TLS only (?ssl-mode=required)",
         3159 => ": add ?ssl-mode=required to the URL",
         _ => "",
     }

@@ -23,7 +23,9 @@ pub(crate) struct Database {
 
 enum Place {
     Folder(TempDir),
-    Server(lab::Postgres),
+    Postgres(lab::Postgres),
+    MariaDb(lab::MariaDb),
+    TiDb(lab::TiDb),
 }
 
 impl Database {
@@ -39,7 +41,23 @@ impl Database {
         let server = lab::postgres_or_skip()?;
         server.create_database("tpcc").unwrap();
         let url = Url::parse(&server.url("tpcc")).unwrap();
-        Some(Database { url, _place: Place::Server(server) })
+        Some(Database { url, _place: Place::Postgres(server) })
+    }
+
+    /// An empty database on a MariaDB server, if one can be had.
+    pub(crate) fn mariadb() -> Option<Database> {
+        let server = lab::mariadb_or_skip()?;
+        server.create_database("tpcc").unwrap();
+        let url = Url::parse(&server.url("tpcc")).unwrap();
+        Some(Database { url, _place: Place::MariaDb(server) })
+    }
+
+    /// An empty database on a TiDB server, if one can be had.
+    pub(crate) fn tidb() -> Option<Database> {
+        let server = lab::tidb_or_skip()?;
+        server.create_database("tpcc").unwrap();
+        let url = Url::parse(&server.url("tpcc")).unwrap();
+        Some(Database { url, _place: Place::TiDb(server) })
     }
 
     /// Loads it, in place of what it holds.

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use target::schema::Table;
 use target::{Answer, Class, Error, Session, Url, Value};
 use tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel};
 use tpcc::money::Cents;
 use tpcc::text::Text;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{Existing, LoadPlan, LoadProgress};
+use workload::tpcc::schema;
 use workload::tpcc::{
     Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput, Profile, StockLevelOutput, Style, execute,
     make_ready,
@@ -230,14 +232,24 @@ impl Bench {
 
     /// Takes rows of a table aside.
     pub(crate) async fn take_out(&mut self, table: &str, rows: &str) {
-        let sql = format!("CREATE TABLE aside AS SELECT * FROM {table} WHERE {rows}; DELETE FROM {table} WHERE {rows}");
+        let original = schema::TABLES.iter().find(|candidate| candidate.name == table).unwrap();
+        let aside =
+            Table { name: "aside", primary_key: original.primary_key, foreign_keys: &[], indexes: &[], ..**original };
+        let sql = self.session.dialect().create_table(&aside, true, false);
         self.session.execute(&sql).await.unwrap();
+        for sql in [
+            format!("INSERT INTO aside SELECT * FROM {table} WHERE {rows}"),
+            format!("DELETE FROM {table} WHERE {rows}"),
+        ] {
+            self.session.execute(&sql).await.unwrap();
+        }
     }
 
     /// Puts them back.
     pub(crate) async fn put_back(&mut self, table: &str) {
-        let sql = format!("INSERT INTO {table} SELECT * FROM aside; DROP TABLE aside");
-        self.session.execute(&sql).await.unwrap();
+        for sql in [format!("INSERT INTO {table} SELECT * FROM aside"), "DROP TABLE aside".to_owned()] {
+            self.session.execute(&sql).await.unwrap();
+        }
     }
 
     /// Row counts and sums of all tables.

@@ -92,10 +92,22 @@ async fn on_sqlite_every_rule_holds() {
 async fn on_postgres_every_rule_holds() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("tpcc").unwrap();
-    let url = Url::parse(&server.url("tpcc")).unwrap();
-    every_rule_holds(
-        &url,
-        &[TOPICS.as_slice(), &[conflicts::ON_ANY, conflicts::WITH_REFUSALS, conflicts::WITH_ROW_LOCKS]].concat(),
-    )
-    .await;
+    let conflicts = [conflicts::ON_ANY, conflicts::WITH_REFUSALS, conflicts::WITH_ROW_LOCKS];
+    every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_mariadb_every_rule_holds() {
+    let Some(server) = lab::mariadb_or_skip() else { return };
+    server.create_database("tpcc").unwrap();
+    let conflicts = [conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS];
+    every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_tidb_every_rule_holds() {
+    let Some(server) = lab::tidb_or_skip() else { return };
+    server.create_database("tpcc").unwrap();
+    let conflicts = [conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS];
+    every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
 }
