@@ -8,6 +8,7 @@ pub mod bulk;
 pub mod cockroachdb;
 mod dialect;
 mod error;
+mod gateways;
 pub mod mysql;
 pub mod postgres;
 pub mod schema;
@@ -24,6 +25,7 @@ pub mod yugabytedb;
 
 pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
 pub use error::{Class, Error};
+pub use gateways::Gateways;
 pub use session::{Description, Session};
 pub use statement::Statement;
 pub use url::{DEFAULT_URL, Url, UrlError};

@@ -26,7 +26,7 @@ pub(crate) enum Place {
 /// Why a URL can't be used. One line, without the password.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct UrlError(String);
+pub struct UrlError(pub(crate) String);
 
 impl Url {
     /// Reads a URL and fills what it leaves out from the environment (`PGPASSWORD`, `PGUSER`, `~/.pgpass`).
@@ -60,6 +60,17 @@ impl Url {
     /// The database's dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
+    }
+
+    /// Whether both name the same database of the same kind, perhaps by different ways in.
+    pub(crate) fn same_database_as(&self, other: &Url) -> bool {
+        let same_name = match (&self.place, &other.place) {
+            (Place::Mysql(a), Place::Mysql(b)) => a.db_name() == b.db_name(),
+            (Place::Postgres(a), Place::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
+            (Place::Sqlite(a), Place::Sqlite(b)) => a == b,
+            _ => false,
+        };
+        same_name && self.dialect.name() == other.dialect.name()
     }
 
     /// The file of an embedded database.
