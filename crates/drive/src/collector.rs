@@ -58,7 +58,7 @@ impl<'a> Collector<'a> {
         clocks: Clocks,
         shards: usize,
     ) -> Self {
-        let merged = Recorder::new(record.plan.transactions.len(), record.plan.tallies.len());
+        let merged = Recorder::new(&record.plan);
         Self { record, folder, files, clocks, shards, measured_cpu: 0.0, merged, meter: CpuMeter::start() }
     }
 

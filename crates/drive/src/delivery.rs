@@ -23,19 +23,22 @@ pub(crate) struct Delivered {
 }
 
 /// Queues a Delivery. It waits in the same line for a connection as the terminals do.
-pub(crate) fn queue(shard: &Rc<Shard>, request: Delivery, queued: Instant) {
+pub(crate) fn queue(shard: &Rc<Shard>, line: usize, request: Delivery, queued: Instant) {
     let under_way = shard.under_way();
     let in_backlog = shard.in_backlog();
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
         let (_under_way, _in_backlog) = (under_way, in_backlog);
-        let mut session = shard.pool.take().await;
+        let mut connection = shard.pool.take(line).await;
         let served = Instant::now();
         let profile = shard.profile;
-        let (ended, retries) =
-            with_retries(&mut session, &shard.jitter, async |session| deliver(session, profile, &request).await).await;
+        let (ended, retries) = with_retries(&mut connection.session, &shard.jitter, async |session| {
+            deliver(session, profile, &request).await
+        })
+        .await;
         let completed = Instant::now();
-        shard.release(session, ended.as_ref().err());
+        let gateway = connection.gateway;
+        shard.release(connection, ended.as_ref().err());
 
         let phase = shard.interval.phase(queued, completed);
         let (w_id, carrier_id) = (request.w_id, request.carrier_id);
@@ -59,6 +62,8 @@ pub(crate) fn queue(shard: &Rc<Shard>, request: Delivery, queued: Instant) {
             retries,
             outcome,
         };
-        shard.recorder().deferred(DELIVERY, phase, &sample);
+        let mut recorder = shard.recorder();
+        recorder.deferred(DELIVERY, phase, &sample);
+        recorder.through(gateway, DELIVERY, phase, &sample);
     });
 }

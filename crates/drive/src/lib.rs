@@ -5,7 +5,9 @@
 //! merges what the shards hand over once a second.
 
 mod collector;
+mod dealing;
 mod delivery;
+mod failover;
 mod phase;
 mod pool;
 mod retry;
@@ -14,4 +16,5 @@ mod shard;
 mod tare;
 mod terminal;
 
+pub use dealing::Affinity;
 pub use run::{Options, Pacing, RunError, Stop, run};

@@ -2,88 +2,100 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
-use std::time::Duration;
 
-use target::{Error, Session, Url};
+use target::Session;
 use tokio::sync::oneshot;
-use workload::tpcc::{Style, make_ready};
 
-/// How long to wait between attempts to replace a lost connection: from the first to the longest.
-const RECONNECT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// A session and its place among the gateways.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) session: Session,
+    /// The gateway that it was dealt to.
+    pub(crate) home: usize,
+    /// The gateway that it goes through: another while its own is down.
+    pub(crate) gateway: usize,
+}
 
-/// Connections of one shard. Whoever finds none idle waits in line.
+/// Connections of one shard. Whoever finds none idle waits in line: one line for all, or one a gateway.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    url: Url,
-    style: Style,
-    idle: RefCell<Vec<Session>>,
-    waiting: RefCell<VecDeque<oneshot::Sender<Session>>>,
+    lines: Vec<RefCell<Line>>,
+}
+
+#[derive(Debug)]
+struct Line {
+    /// Idle connections by the gateway that they go through.
+    idle: Vec<Vec<Connection>>,
+    /// Where to look first, so that gateways are used by turns.
+    turn: usize,
+    waiting: VecDeque<oneshot::Sender<Connection>>,
+}
+
+impl Line {
+    fn take_idle(&mut self) -> Option<Connection> {
+        let gateways = self.idle.len();
+        for gateway in (self.turn..self.turn + gateways).map(|at| at % gateways) {
+            if let Some(connection) = self.idle[gateway].pop() {
+                self.turn = gateway + 1;
+                return Some(connection);
+            }
+        }
+        None
+    }
 }
 
 impl Pool {
-    /// Connects `size` sessions and makes them ready for a style.
-    pub(crate) async fn connect(url: &Url, size: u32, style: Style) -> Result<Rc<Self>, Error> {
-        let mut idle = Vec::with_capacity(size as usize);
-        for number in 1..=size {
-            let session = open(url, style).await;
-            idle.push(session.map_err(|e| e.context(format_args!("connection {number} of a thread's {size}")))?);
-        }
-        let (idle, waiting) = (RefCell::new(idle), RefCell::default());
-        Ok(Rc::new(Self { url: url.clone(), style, idle, waiting }))
+    /// An empty pool with so many lines, for connections through so many gateways.
+    pub(crate) fn new(lines: usize, gateways: usize) -> Self {
+        let line = || Line { idle: (0..gateways).map(|_| Vec::new()).collect(), turn: 0, waiting: VecDeque::new() };
+        Self { lines: (0..lines).map(|_| RefCell::new(line())).collect() }
     }
 
-    /// A session, at once or after all who came before.
-    pub(crate) async fn take(&self) -> Session {
+    /// A connection from a line, at once or after all who came before.
+    pub(crate) async fn take(&self, line: usize) -> Connection {
         loop {
-            if let Some(session) = self.idle.borrow_mut().pop() {
-                return session;
+            if let Some(connection) = self.lines[line].borrow_mut().take_idle() {
+                return connection;
             }
             let (hand, mine) = oneshot::channel();
-            self.waiting.borrow_mut().push_back(hand);
-            if let Ok(session) = mine.await {
-                return session;
+            self.lines[line].borrow_mut().waiting.push_back(hand);
+            if let Ok(connection) = mine.await {
+                return connection;
             }
         }
     }
 
-    /// Hands a session to the first in line, or lays it aside.
-    pub(crate) fn give_back(&self, mut session: Session) {
-        loop {
-            let Some(first) = self.waiting.borrow_mut().pop_front() else { break };
-            match first.send(session) {
+    /// Hands a connection to the first in its line, or lays it aside.
+    pub(crate) fn give_back(&self, mut connection: Connection) {
+        let mut line = self.line_of(connection.home).borrow_mut();
+        while let Some(first) = line.waiting.pop_front() {
+            match first.send(connection) {
                 Ok(()) => return,
                 // That one has stopped waiting.
-                Err(back) => session = back,
+                Err(back) => connection = back,
             }
         }
-        self.idle.borrow_mut().push(session);
+        let gateway = connection.gateway;
+        line.idle[gateway].push(connection);
     }
 
-    /// Replaces a lost session, for as long as it takes.
-    pub(crate) fn replace(self: &Rc<Self>) {
-        let pool = self.clone();
-        tokio::task::spawn_local(async move {
-            let mut pause = RECONNECT.0;
-            loop {
-                match open(&pool.url, pool.style).await {
-                    Ok(session) => return pool.give_back(session),
-                    Err(e) => tracing::debug!("reconnecting: {e}"),
-                }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(RECONNECT.1);
-            }
-        });
+    /// Takes an idle connection of `home` that goes through another gateway.
+    pub(crate) fn take_stand_in(&self, home: usize) -> Option<Connection> {
+        let mut line = self.line_of(home).borrow_mut();
+        let others = line.idle.iter_mut().enumerate().filter(|(gateway, _)| *gateway != home);
+        others.into_iter().find_map(|(_, idle)| {
+            let at = idle.iter().position(|connection| connection.home == home)?;
+            Some(idle.swap_remove(at))
+        })
     }
 
     /// How many wait for a connection now.
     pub(crate) fn waiting(&self) -> usize {
-        self.waiting.borrow().len()
+        self.lines.iter().map(|line| line.borrow().waiting.len()).sum()
     }
-}
 
-async fn open(url: &Url, style: Style) -> Result<Session, Error> {
-    let mut session = Session::connect(url).await?;
-    make_ready(&mut session, style).await?;
-    Ok(session)
+    /// The only line, or that of a gateway's own connections.
+    fn line_of(&self, home: usize) -> &RefCell<Line> {
+        &self.lines[home % self.lines.len()]
+    }
 }

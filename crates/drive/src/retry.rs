@@ -25,14 +25,19 @@ impl Jitter {
         if retry < 2 {
             return Duration::ZERO;
         }
+        let longest = LONGEST_PAUSE.min(Duration::from_millis(1 << (retry - 2).min(6)));
+        longest.mul_f64(self.fraction())
+    }
+
+    /// Anything from 0 to 1.
+    pub(crate) fn fraction(&self) -> f64 {
         // xorshift64: any spread will do.
         let mut x = self.0.get();
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
         self.0.set(x);
-        let longest = LONGEST_PAUSE.min(Duration::from_millis(1 << (retry - 2).min(6)));
-        longest.mul_f64((x >> 11) as f64 / (1_u64 << 53) as f64)
+        (x >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 

@@ -1,22 +1,24 @@
 //! A run from its first connection to its record.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
 
 use ::tpcc::input::Warehouses;
 use ::tpcc::mix::Mix;
 use ::tpcc::terminal::Terminal;
-use record::plan::{Pacing as PlannedPacing, Plan};
+use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, ReconciledItem, Reconciliation, Target, Tool};
 use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
-use target::{Description, Error, Isolation, Session, Url};
+use target::{Description, Error, Gateways, Isolation, Session};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
 use workload::tpcc::{Profile, Style, rules};
 
 use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
+use crate::dealing::{self, Affinity, Gateway};
 use crate::shard::{self, Remains, ShardPlan};
 use crate::tare;
 
@@ -25,8 +27,10 @@ pub use record::plan::Pacing;
 /// What a run is asked to do.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The database.
-    pub url: Url,
+    /// The database, by one gateway or several.
+    pub gateways: Gateways,
+    /// What binds terminals to gateways.
+    pub affinity: Affinity,
     /// Warehouses that this client drives; none: all that are loaded.
     pub warehouses: Option<i32>,
     /// The first of them.
@@ -85,6 +89,9 @@ struct Prepared {
     description: Description,
     before: State,
     plan: Plan,
+    gateways: Vec<Gateway>,
+    /// The gateways of each thread's connections.
+    homes: Vec<Vec<usize>>,
     isolation: Isolation,
 }
 
@@ -109,18 +116,18 @@ pub fn run(
     record.tool = Tool { name: "weighbridge".into(), version: env!("CARGO_PKG_VERSION").into() };
     record.client = client_machine();
     record.target = Target {
-        kind: options.url.dialect().name().into(),
+        kind: options.gateways.dialect().name().into(),
         version: prepared.description.version.clone(),
-        url: options.url.to_string(),
+        url: options.gateways.to_string(),
         settings: prepared.description.settings.clone(),
-        embedded: options.url.dialect().embedded(),
+        embedded: options.gateways.dialect().embedded(),
     };
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
     let mut ledger = Ledger::default();
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
-    record.reconciliation = Some(match runtime.block_on(read_state(&options.url, &prepared.plan)) {
+    record.reconciliation = Some(match runtime.block_on(read_state(&options.gateways, &prepared.plan)) {
         Ok(after) => reconciliation(&prepared.before, &after, &ledger, abandoned),
         Err(e) => Reconciliation { checked: Vec::new(), passed: false, detail: format!("could not be done: {e}") },
     });
@@ -130,11 +137,11 @@ pub fn run(
 
 /// Looks at the database and settles what was left open.
 async fn prepare(options: &Options) -> Result<Prepared, RunError> {
-    let mut session = Session::connect(&options.url).await?;
+    let mut session = Session::connect(options.gateways.first()).await?;
     let catalog = Catalog::read_complete(&mut session).await?;
     let description = session.describe().await?;
-    let plan = plan(options, &catalog, &description)?;
-    let (first, last) = slice(&plan);
+    let (plan, gateways) = plan(options, &catalog, &description)?;
+    let (first, last) = slice(&plan).into_inner();
     let before = State::read(&mut session, first, last).await?;
     if before.warehouses() != plan.warehouses as usize {
         return Err(Error::integrity(format!(
@@ -149,24 +156,40 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
         let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
         plan.deviations.push(why);
     }
-    let isolation = options.isolation.unwrap_or(options.url.dialect().default_isolation());
-    Ok(Prepared { catalog, description, before, plan, isolation })
+    let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
+    if gateways.len() > 1 {
+        plan.gateways = planned(&gateways, &homes);
+    }
+    let isolation = options.isolation.unwrap_or(options.gateways.dialect().default_isolation());
+    Ok(Prepared { catalog, description, before, plan, gateways, homes, isolation })
 }
 
-fn slice(plan: &Plan) -> (i32, i32) {
+/// The gateways as the record keeps them.
+fn planned(gateways: &[Gateway], homes: &[Vec<usize>]) -> Vec<GatewayPlan> {
+    let plan = |(index, gateway): (usize, &Gateway)| GatewayPlan {
+        url: gateway.url.to_string(),
+        connections: homes.iter().flatten().filter(|home| **home == index).count() as u32,
+        first_warehouse: *gateway.warehouses.start() as u32,
+        warehouses: gateway.warehouses.clone().count() as u32,
+    };
+    gateways.iter().enumerate().map(plan).collect()
+}
+
+fn slice(plan: &Plan) -> RangeInclusive<i32> {
     let first = plan.first_warehouse as i32;
-    (first, first + plan.warehouses as i32 - 1)
+    first..=first + plan.warehouses as i32 - 1
 }
 
-async fn read_state(url: &Url, plan: &Plan) -> Result<State, Error> {
-    let (first, last) = slice(plan);
-    State::read(&mut Session::connect(url).await?, first, last).await
+/// Reads the state after the run, through a gateway that has outlived it.
+async fn read_state(gateways: &Gateways, plan: &Plan) -> Result<State, Error> {
+    let (first, last) = slice(plan).into_inner();
+    State::read(&mut Session::connect(gateways.living().await?.first()).await?, first, last).await
 }
 
-/// The plan of the run, with all that it leaves or bends of the standard.
-fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Result<Plan, RunError> {
+/// The plan of the run, with all that it leaves or bends of the standard, and the gateways that it uses.
+fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Result<(Plan, Vec<Gateway>), RunError> {
     let usage = |message: String| RunError::Usage(message);
-    let dialect = options.url.dialect();
+    let dialect = options.gateways.dialect();
     let first = options.first_warehouse;
     let warehouses = match options.warehouses {
         Some(warehouses) => warehouses,
@@ -208,10 +231,18 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         )));
     }
 
+    let gateways = dealing::gateways(&options.gateways, options.affinity, catalog.warehouses, &(first..=last));
+    let gateways = gateways.map_err(usage)?;
     let standard_terminals = warehouses as u32 * ::tpcc::TERMINALS_PER_WAREHOUSE as u32;
     let useful = dialect.useful_connections().unwrap_or(u32::MAX);
     let suited = (warehouses as u32 * 2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful);
-    let connections = options.connections.unwrap_or(suited);
+    let connections = options.connections.unwrap_or(suited.max(gateways.len() as u32));
+    if (connections as usize) < gateways.len() {
+        return Err(usage(format!(
+            "--connections {connections} for {} gateways: each needs one at least",
+            gateways.len()
+        )));
+    }
     let waits = options.pacing != Pacing::None;
     let terminals = options.terminals.unwrap_or(if waits { standard_terminals } else { connections });
     let threads =
@@ -243,7 +274,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         ("c_id_run".into(), i64::from(catalog.run.c_id)),
         ("ol_i_id_run".into(), i64::from(catalog.run.ol_i_id)),
     ]);
-    Ok(Plan {
+    let plan = Plan {
         workload: "tpcc".into(),
         warehouses: warehouses as u32,
         first_warehouse: first as u32,
@@ -255,6 +286,8 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         mix: options.mix.to_string(),
         ceiling_per_warehouse: options.mix.ceiling_per_warehouse(),
         connections,
+        affinity: options.affinity.to_string(),
+        gateways: Vec::new(),
         terminals,
         threads,
         ramp_seconds: options.ramp.as_secs_f64(),
@@ -273,7 +306,8 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         errors_clause: "2.3.6".into(),
         left_standard,
         deviations,
-    })
+    };
+    Ok((plan, gateways))
 }
 
 /// The active warehouses from which remote ones are drawn.
@@ -310,20 +344,31 @@ fn drive(
 ) -> Result<(RunFolder, Vec<Remains>), RunError> {
     let plan = &prepared.plan;
     let threads = plan.threads as usize;
-    let mut terminals_of: Vec<Vec<Terminal>> = (0..threads).map(|_| Vec::new()).collect();
-    for (at, terminal) in terminals(options, prepared).into_iter().enumerate() {
-        terminals_of[at % threads].push(terminal);
+    let lines = match options.affinity {
+        Affinity::None => 1,
+        Affinity::Warehouse => prepared.gateways.len(),
+    };
+    let mut terminals_of: Vec<Vec<(Terminal, usize)>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut seats: Vec<_> = (0..lines)
+        .map(|line| dealing::seats(&prepared.homes, |home| home % lines == line).into_iter().cycle())
+        .collect();
+    for terminal in terminals(options, prepared) {
+        let serves = |gateway: &Gateway| gateway.warehouses.contains(&terminal.w_id());
+        // Without affinity all gateways serve all warehouses, and the first line is the only one.
+        let line = prepared.gateways.iter().position(serves).unwrap_or(0);
+        let thread = seats[line].next().unwrap_or(0);
+        terminals_of[thread].push((terminal, line));
     }
 
     let (ready, readiness) = mpsc::channel();
     let (handover, inbox) = mpsc::channel();
     let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
     for (number, terminals) in terminals_of.into_iter().enumerate() {
-        let share = |n: u32| n / plan.threads + u32::from((number as u32) < n % plan.threads);
         let shard_plan = ShardPlan {
             number,
-            url: options.url.clone(),
-            connections: share(plan.connections),
+            gateways: prepared.gateways.iter().map(|gateway| gateway.url.clone()).collect(),
+            homes: prepared.homes[number].clone(),
+            lines,
             terminals,
             profile: Profile { style: options.style, isolation: prepared.isolation },
             factor: PlannedPacing::factor(plan.pacing),
@@ -334,7 +379,7 @@ fn drive(
         let (spare, empties) = mpsc::channel();
         // One to record into, one for the swap, so that no shard ever waits for the collector.
         for _ in 0..2 {
-            let _ = spare.send(Box::new(Recorder::new(plan.transactions.len(), plan.tallies.len())));
+            let _ = spare.send(Box::new(Recorder::new(plan)));
         }
         let (ready, handover, stop) = (ready.clone(), handover.clone(), stop.clone());
         let thread = std::thread::Builder::new()

@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 use ::tpcc::input::Kind;
 use ::tpcc::terminal::Terminal;
 use record::{Failure, Phase, Recorder};
-use target::{Error, Session, Url};
+use target::{Error, Url};
 use tokio::sync::watch;
 use workload::tpcc::Profile;
 use workload::tpcc::ledger::Ledger;
 
 use crate::delivery::Delivered;
+use crate::failover::{self, Failover};
 use crate::phase::{Interval, us_between};
-use crate::pool::Pool;
+use crate::pool::{Connection, Pool};
 use crate::retry::Jitter;
 use crate::terminal;
 
@@ -31,9 +32,13 @@ const TOLD_FAILURES: u32 = 5;
 /// What a shard is to do.
 pub(crate) struct ShardPlan {
     pub(crate) number: usize,
-    pub(crate) url: Url,
-    pub(crate) connections: u32,
-    pub(crate) terminals: Vec<Terminal>,
+    pub(crate) gateways: Vec<Url>,
+    /// The gateway of each connection.
+    pub(crate) homes: Vec<usize>,
+    /// One line for all connections, or one a gateway.
+    pub(crate) lines: usize,
+    /// The terminals, each with the line in which it waits for a connection.
+    pub(crate) terminals: Vec<(Terminal, usize)>,
     pub(crate) profile: Profile,
     /// What keying and think times are multiplied with; 0 for none.
     pub(crate) factor: f64,
@@ -64,7 +69,8 @@ pub(crate) struct Remains {
 
 /// The state that a shard's tasks share.
 pub(crate) struct Shard {
-    pub(crate) pool: Rc<Pool>,
+    pub(crate) pool: Pool,
+    pub(crate) failover: Failover,
     pub(crate) interval: Interval,
     pub(crate) profile: Profile,
     pub(crate) factor: f64,
@@ -122,11 +128,12 @@ impl Shard {
         self.delivered.borrow_mut().push(delivered);
     }
 
-    /// Gives a session back, or replaces it if it is lost.
-    pub(crate) fn release(&self, session: Session, error: Option<&Error>) {
-        match error.map(terminal::failure_of) {
-            Some(Failure::Connection) => self.pool.replace(),
-            _ => self.pool.give_back(session),
+    /// Gives a connection back, or replaces it if it is lost.
+    pub(crate) fn release(self: &Rc<Self>, connection: Connection, error: Option<&Error>) {
+        if error.map(terminal::failure_of) == Some(Failure::Connection) {
+            failover::replace(self, connection);
+        } else if !self.failover.is_relieved(&connection) {
+            self.pool.give_back(connection);
         }
     }
 
@@ -176,18 +183,19 @@ pub(crate) fn run(
         }
     };
     runtime.block_on(async {
-        let pool = match Pool::connect(&plan.url, plan.connections, plan.profile.style).await {
-            Ok(pool) => pool,
-            Err(e) => {
-                let _ = ready.send(Err(e));
-                return None;
-            }
-        };
-        let _ = ready.send(Ok(()));
+        let pool = Pool::new(plan.lines, plan.gateways.len());
+        let failover = Failover::new(plan.gateways, plan.profile.style, plan.number);
+        let connected = connect(&pool, &failover, &plan.homes).await;
+        let failed = connected.is_err();
+        let _ = ready.send(connected);
+        if failed {
+            return None;
+        }
         // Connecting is over and nothing runs yet: blocking the thread holds nobody up.
         let run_start = go.recv().ok()?;
         let shard = Rc::new(Shard {
             pool,
+            failover,
             interval: Interval::new(run_start, plan.ramp, plan.duration),
             profile: plan.profile,
             factor: plan.factor,
@@ -201,13 +209,23 @@ pub(crate) fn run(
             told_failures: Cell::new(0),
         });
         tokio::time::sleep_until(run_start.into()).await;
-        for terminal in plan.terminals {
-            tokio::task::spawn_local(terminal::run(shard.clone(), terminal));
+        for (terminal, line) in plan.terminals {
+            tokio::task::spawn_local(terminal::run(shard.clone(), terminal, line));
         }
         supervise(&shard, plan.number, collector, spare, &mut stop).await;
         let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
         Some(Remains { ledger: shard.ledger.take(), abandoned: shard.under_way.get(), measured })
     })
+}
+
+/// Opens the connections to their gateways: a run begins with all of them or not at all.
+async fn connect(pool: &Pool, failover: &Failover, homes: &[usize]) -> Result<(), Error> {
+    for (at, &home) in homes.iter().enumerate() {
+        let context = || format!("connection {} of a thread's {}", at + 1, homes.len());
+        let session = failover.open(home).await.map_err(|e| e.context(context()))?;
+        pool.give_back(Connection { session, home, gateway: home });
+    }
+    Ok(())
 }
 
 /// Hands over second by second until the interval ends, then once more when all transactions have ended.

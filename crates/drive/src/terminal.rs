@@ -17,8 +17,8 @@ use crate::shard::Shard;
 /// A terminal that failed does not try again at once, even where there are no waits.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Runs a terminal until the shard stops.
-pub(crate) async fn run(shard: Rc<Shard>, mut terminal: Terminal) {
+/// Runs a terminal until the shard stops. It waits for connections in `line`.
+pub(crate) async fn run(shard: Rc<Shard>, mut terminal: Terminal, line: usize) {
     let mut input = match terminal.start(shard.factor) {
         Start::Keying { input, remaining_us } => {
             shard.wait(Duration::from_micros(remaining_us)).await;
@@ -32,7 +32,7 @@ pub(crate) async fn run(shard: Rc<Shard>, mut terminal: Terminal) {
     while !shard.stopping() {
         let kind = input.kind();
         // Boxed, so that a terminal that only waits is small.
-        let completed = Box::pin(send(&shard, input)).await;
+        let completed = Box::pin(send(&shard, line, input)).await;
         if !completed {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         }
@@ -60,12 +60,12 @@ async fn key(shard: &Shard, input: Input) -> Input {
 
 /// Sends a transaction and waits for its answer. The clock runs from here (T1, 5.3.3), the wait
 /// for a connection and all retries included. False if it failed.
-async fn send(shard: &Rc<Shard>, input: Input) -> bool {
+async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
     let sent = Instant::now();
     let kind = input.kind();
     if let Input::Delivery(request) = &input {
         // The terminal's answer is that it has been queued (2.7.3.3).
-        delivery::queue(shard, request.clone(), sent);
+        delivery::queue(shard, line, request.clone(), sent);
         let answered = Instant::now();
         let sample = Sample {
             response_us: us_between(sent, answered),
@@ -79,13 +79,15 @@ async fn send(shard: &Rc<Shard>, input: Input) -> bool {
     }
 
     let _under_way = shard.under_way();
-    let mut session = shard.pool.take().await;
+    let mut connection = shard.pool.take(line).await;
     let served = Instant::now();
     let profile = shard.profile;
     let (ended, retries) =
-        with_retries(&mut session, &shard.jitter, async |session| execute(session, profile, &input).await).await;
+        with_retries(&mut connection.session, &shard.jitter, async |session| execute(session, profile, &input).await)
+            .await;
     let answered = Instant::now();
-    shard.release(session, ended.as_ref().err());
+    let gateway = connection.gateway;
+    shard.release(connection, ended.as_ref().err());
 
     let phase = shard.interval.phase(sent, answered);
     let outcome = settle(shard, &input, &ended, phase);
@@ -96,7 +98,9 @@ async fn send(shard: &Rc<Shard>, input: Input) -> bool {
         retries,
         outcome,
     };
-    shard.recorder().transaction(kind.index(), phase, &sample);
+    let mut recorder = shard.recorder();
+    recorder.transaction(kind.index(), phase, &sample);
+    recorder.through(gateway, kind.index(), phase, &sample);
     ended.is_ok()
 }
 

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use crate::base64;
 use crate::error::RecordError;
+use crate::gateway;
 use crate::histogram::{Histogram, Stats};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase, Recorder};
@@ -38,6 +39,12 @@ pub fn lag_tag(phase: Phase) -> String {
     format!("{}lag", prefix(phase))
 }
 
+/// The tag of the headline transaction's histogram at gateway `number` (from 1): `gateway_1.new_order.response`.
+#[must_use]
+pub fn gateway_tag(number: usize, headline: &str, phase: Phase, clock: Clock) -> String {
+    format!("{}gateway_{number}.{headline}.{}", prefix(phase), clock.name())
+}
+
 fn prefix(phase: Phase) -> &'static str {
     match phase {
         Phase::Measured => "",
@@ -46,9 +53,16 @@ fn prefix(phase: Phase) -> &'static str {
 }
 
 /// Calls `visit` with the tag of every histogram of `recorder` that holds something.
-fn visit(recorder: &Recorder, names: &[String], mut visit: impl FnMut(String, &Histogram<u32>)) {
+fn visit(recorder: &Recorder, names: &Names, mut visit: impl FnMut(String, &Histogram<u32>)) {
     for phase in Phase::ALL {
-        for (index, name) in names.iter().enumerate() {
+        for (index, recorded) in recorder.gateways().iter().enumerate() {
+            for (clock, histogram) in gateway::CLOCKS.into_iter().zip(recorded.histograms(phase)) {
+                if !histogram.is_empty() {
+                    visit(gateway_tag(index + 1, &names.headline, phase, clock), histogram);
+                }
+            }
+        }
+        for (index, name) in names.transactions.iter().enumerate() {
             for clock in Clock::ALL {
                 let histogram = recorder.histogram(index, phase, clock);
                 if !histogram.is_empty() {
@@ -71,7 +85,9 @@ pub struct Histograms {
 impl Histograms {
     /// Adds what one second's merged recorder holds.
     pub fn add(&mut self, interval: &Recorder, plan: &Plan) {
-        visit(interval, &names(plan), |tag, histogram| self.by_tag.entry(tag).or_default().merge_interval(histogram));
+        visit(interval, &Names::of(plan), |tag, histogram| {
+            self.by_tag.entry(tag).or_default().merge_interval(histogram)
+        });
     }
 
     /// Adds the histograms of another run.
@@ -104,15 +120,25 @@ impl Histograms {
     }
 }
 
-fn names(plan: &Plan) -> Vec<String> {
-    plan.transactions.iter().map(|rule| rule.name.clone()).collect()
+/// The names that tags are made of.
+struct Names {
+    transactions: Vec<String>,
+    headline: String,
+}
+
+impl Names {
+    fn of(plan: &Plan) -> Self {
+        let transactions: Vec<String> = plan.transactions.iter().map(|rule| rule.name.clone()).collect();
+        let headline = plan.headline().map(|index| transactions[index].clone()).unwrap_or_default();
+        Names { transactions, headline }
+    }
 }
 
 /// The log, open for appending.
 pub struct LatencyLog {
     path: PathBuf,
     file: File,
-    names: Vec<String>,
+    names: Names,
     serializer: V2DeflateSerializer,
 }
 
@@ -133,7 +159,7 @@ impl LatencyLog {
         head.extend_from_slice(LEGEND.as_bytes());
         let mut file = File::create_new(path).map_err(|e| RecordError::io("create", path, e))?;
         file.write_all(&head).map_err(|e| RecordError::io("write", path, e))?;
-        Ok(LatencyLog { path: path.to_path_buf(), file, names: names(plan), serializer })
+        Ok(LatencyLog { path: path.to_path_buf(), file, names: Names::of(plan), serializer })
     }
 
     /// Appends the histograms of one interval that began `at` after the log's start; empty ones are skipped.

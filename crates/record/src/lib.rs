@@ -8,6 +8,7 @@
 mod base64;
 pub mod error;
 pub mod folder;
+pub mod gateway;
 pub mod histogram;
 pub mod latency_log;
 pub mod plan;

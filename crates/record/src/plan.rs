@@ -35,6 +35,10 @@ pub struct Plan {
     pub ceiling_per_warehouse: f64,
     /// Connections to the database.
     pub connections: u32,
+    /// What binds terminals to gateways: `none`, or their `warehouse`.
+    pub affinity: String,
+    /// The gateways, where there are several; empty: the one of the target's URL.
+    pub gateways: Vec<GatewayPlan>,
     /// Terminals.
     pub terminals: u32,
     /// Driver threads.
@@ -120,6 +124,20 @@ impl fmt::Display for Pacing {
             Pacing::Factor(factor) => write!(f, "{factor}"),
         }
     }
+}
+
+/// A gateway of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GatewayPlan {
+    /// Where it is, without a password.
+    pub url: String,
+    /// Connections that are dealt to it.
+    pub connections: u32,
+    /// The first warehouse whose terminals use it.
+    pub first_warehouse: u32,
+    /// How many those warehouses are.
+    pub warehouses: u32,
 }
 
 /// A transaction type and the limits that the standard sets it.

@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::GatewayRecorder;
 use crate::histogram::Histogram;
+use crate::plan::Plan;
 
 /// Where in the run a sample lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,6 +240,9 @@ impl Tally {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     phases: [PhaseRecord; 2],
+    headline: Option<usize>,
+    /// Empty where there is only one.
+    gateways: Vec<GatewayRecorder>,
 }
 
 /// One phase of a recorder.
@@ -264,15 +269,16 @@ impl TransactionRecord {
 }
 
 impl Recorder {
-    /// An empty recorder of so many transaction types and tallies, in the order of the plan.
+    /// An empty recorder of the plan's transaction types, tallies and gateways, in its order.
     #[must_use]
-    pub fn new(transactions: usize, tallies: usize) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let phase = || PhaseRecord {
-            transactions: (0..transactions).map(|_| TransactionRecord::default()).collect(),
-            tallies: vec![Tally::default(); tallies],
+            transactions: plan.transactions.iter().map(|_| TransactionRecord::default()).collect(),
+            tallies: vec![Tally::default(); plan.tallies.len()],
             lag: Histogram::new(),
         };
-        Recorder { phases: [phase(), phase()] }
+        let gateways = plan.gateways.iter().map(|_| GatewayRecorder::default()).collect();
+        Recorder { phases: [phase(), phase()], headline: plan.headline(), gateways }
     }
 
     #[inline]
@@ -315,6 +321,37 @@ impl Recorder {
         slot.time(Clock::DeferredQueue, sample.queue_us);
     }
 
+    /// Records that a business transaction of type `index` went through a gateway, if there are several.
+    #[inline]
+    pub fn through(&mut self, gateway: usize, index: usize, phase: Phase, sample: &Sample) {
+        let headline = self.headline == Some(index);
+        if let Some(gateway) = self.gateways.get_mut(gateway) {
+            gateway.transaction(headline, phase, sample);
+        }
+    }
+
+    /// Records that a connection through a gateway broke.
+    pub fn connection_lost(&mut self, gateway: usize) {
+        if let Some(gateway) = self.gateways.get_mut(gateway) {
+            gateway.moves.lost += 1;
+        }
+    }
+
+    /// Records that a connection lost at one gateway was replaced by one through another.
+    pub fn failover(&mut self, from: usize, to: usize) {
+        if let Ok([from, to]) = self.gateways.get_disjoint_mut([from, to]) {
+            from.moves.failovers_from += 1;
+            to.moves.failovers_to += 1;
+        }
+    }
+
+    /// Records that a connection came back to its own gateway.
+    pub fn returned(&mut self, gateway: usize) {
+        if let Some(gateway) = self.gateways.get_mut(gateway) {
+            gateway.moves.returned += 1;
+        }
+    }
+
     /// Counts a completed deferred transaction that skipped `parts` (districts); 0 counts nothing.
     pub fn skipped(&mut self, index: usize, phase: Phase, parts: u32) {
         let deferred = &mut self.slot(index, phase).counts.deferred;
@@ -348,8 +385,9 @@ impl Recorder {
         tally.trials += trials;
     }
 
-    /// Adds everything that `other` recorded; both were made with the same sizes.
+    /// Adds everything that `other` recorded; both were made for the same plan.
     pub fn merge(&mut self, other: &Recorder) {
+        self.gateways.iter_mut().zip(&other.gateways).for_each(|(mine, theirs)| mine.merge(theirs));
         for (mine, theirs) in self.phases.iter_mut().zip(&other.phases) {
             mine.lag.merge(&theirs.lag);
             for (mine, theirs) in mine.tallies.iter_mut().zip(&theirs.tallies) {
@@ -366,6 +404,7 @@ impl Recorder {
 
     /// Forgets everything recorded; the memory is kept.
     pub fn clear(&mut self) {
+        self.gateways.iter_mut().for_each(GatewayRecorder::clear);
         for phase in &mut self.phases {
             phase.lag.clear();
             phase.tallies.fill(Tally::default());
@@ -404,5 +443,11 @@ impl Recorder {
     #[must_use]
     pub fn lag_histogram(&self, phase: Phase) -> &Histogram<u32> {
         &self.phases[phase as usize].lag
+    }
+
+    /// What went through each gateway, in the order of the plan; empty where there is only one.
+    #[must_use]
+    pub fn gateways(&self) -> &[GatewayRecorder] {
+        &self.gateways
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
 use crate::plan::Plan;
 use crate::recorder::{Counts, Phase, Recorder, Tally};
@@ -45,6 +46,8 @@ pub struct RunRecord {
     pub counts: Vec<TransactionCounts>,
     /// Tallies of the measurement interval, in the order of the plan.
     pub tallies: Vec<Tally>,
+    /// What went through each gateway, in the order of the plan; empty where there is only one.
+    pub gateways: Vec<GatewayRecord>,
     /// What the tool itself weighed.
     pub tare: Tare,
     /// Acknowledged work held against the database; `None`: not done.
@@ -67,7 +70,8 @@ impl RunRecord {
             .map(|rule| TransactionCounts { name: rule.name.clone(), ..Default::default() })
             .collect();
         let tallies = vec![Tally::default(); plan.tallies.len()];
-        RunRecord { record_version: RECORD_VERSION, plan, counts, tallies, ..Default::default() }
+        let gateways = vec![GatewayRecord::default(); plan.gateways.len()];
+        RunRecord { record_version: RECORD_VERSION, plan, counts, tallies, gateways, ..Default::default() }
     }
 
     /// Adds what one second's merged recorder counted.
@@ -78,6 +82,11 @@ impl RunRecord {
         }
         for (mine, theirs) in self.tallies.iter_mut().zip(interval.tallies(Phase::Measured)) {
             mine.merge(theirs);
+        }
+        for (mine, theirs) in self.gateways.iter_mut().zip(interval.gateways()) {
+            mine.measured.merge(theirs.counts(Phase::Measured));
+            mine.outside.merge(theirs.counts(Phase::Outside));
+            mine.moves.merge(&theirs.moves);
         }
     }
 }
@@ -112,7 +121,7 @@ pub struct Target {
     pub kind: String,
     /// Version, as it calls itself.
     pub version: String,
-    /// Where it is, without a password; the caller redacts.
+    /// Where it is, without a password; the caller redacts. Several gateways are separated by blanks.
     pub url: String,
     /// Settings that matter to a result.
     pub settings: BTreeMap<String, String>,
@@ -153,6 +162,18 @@ impl TransactionCounts {
     pub fn acknowledged(&self) -> u64 {
         self.measured.completed + self.outside.completed
     }
+}
+
+/// What went through one gateway.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GatewayRecord {
+    /// Inside the measurement interval.
+    pub measured: GatewayCounts,
+    /// Ramp-up, straddling, drain.
+    pub outside: GatewayCounts,
+    /// What became of its connections, in the whole run.
+    pub moves: Moves,
 }
 
 /// What the tool itself weighed during the measurement interval.

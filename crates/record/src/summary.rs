@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::folder::OpenedRun;
+use crate::gateway::Moves;
 use crate::histogram::{Histogram, Stats};
 use crate::latency_log::{self, Histograms};
-use crate::plan::{Plan, TallyRule, TransactionRule};
+use crate::plan::{GatewayPlan, Plan, TallyRule, TransactionRule};
 use crate::recorder::{Clock, Failures, Phase, Tally};
-use crate::run::{RunRecord, TransactionCounts};
+use crate::run::{GatewayRecord, RunRecord, TransactionCounts};
 use crate::statistics;
 use crate::timeline::TimelineRow;
 
@@ -34,6 +35,8 @@ pub struct Summary {
     pub transactions: Vec<TransactionSummary>,
     /// One entry a tally, in the order of the plan.
     pub tallies: Vec<TallySummary>,
+    /// One entry a gateway, in the order of the plan; empty where there is only one.
+    pub gateways: Vec<GatewaySummary>,
     /// How late the tool's own timer woke its terminals.
     pub lag: Stats,
 }
@@ -121,6 +124,28 @@ pub struct DeferredSummary {
     pub queue: Stats,
 }
 
+/// One gateway of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GatewaySummary {
+    /// What was planned for it.
+    pub plan: GatewayPlan,
+    /// Completed transactions of all types; a queued one counts where its deferred part was done.
+    pub transactions: u64,
+    /// Completed headline transactions (New-Orders).
+    pub headline: u64,
+    /// Not completed.
+    pub errors: u64,
+    /// Attempts beyond the first.
+    pub retries: u64,
+    /// What became of its connections, in the whole run.
+    pub moves: Moves,
+    /// Response time of the headline transaction.
+    pub response: Stats,
+    /// Time with the database of the headline transaction.
+    pub service: Stats,
+}
+
 /// One tally with its figure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -152,6 +177,8 @@ impl Summary {
         let base = plan.scale.max_per_warehouse * f64::from(plan.warehouses);
         let standard = plan.is_standard();
         let transaction = |(rule, counts)| summarize(rule, counts, histograms, total);
+        let headline_name = plan.headline().map(|index| plan.transactions[index].name.as_str()).unwrap_or_default();
+        let gateway = |(index, (planned, record))| through(index + 1, planned, record, headline_name, histograms);
         let tally = |(rule, tally): (&TallyRule, &Tally)| TallySummary {
             name: rule.name.clone(),
             hits: tally.hits,
@@ -171,6 +198,7 @@ impl Summary {
             total_per_minute: per_minute(total, run.measured_seconds),
             transactions: plan.transactions.iter().zip(&run.counts).map(transaction).collect(),
             tallies: plan.tallies.iter().zip(&run.tallies).map(tally).collect(),
+            gateways: plan.gateways.iter().zip(&run.gateways).enumerate().map(gateway).collect(),
             lag: histograms.get(&latency_log::lag_tag(Phase::Measured)).map(Histogram::stats).unwrap_or_default(),
         }
     }
@@ -223,6 +251,30 @@ fn summarize(
         think: stats(Clock::Think),
         failed: stats(Clock::Failed),
         deferred,
+    }
+}
+
+fn through(
+    number: usize,
+    planned: &GatewayPlan,
+    record: &GatewayRecord,
+    headline: &str,
+    histograms: &Histograms,
+) -> GatewaySummary {
+    let measured = &record.measured;
+    let stats = |clock| {
+        let tag = latency_log::gateway_tag(number, headline, Phase::Measured, clock);
+        histograms.get(&tag).map(Histogram::stats).unwrap_or_default()
+    };
+    GatewaySummary {
+        plan: planned.clone(),
+        transactions: measured.completed,
+        headline: measured.headline,
+        errors: measured.failures.total(),
+        retries: measured.retries,
+        moves: record.moves,
+        response: stats(Clock::Response),
+        service: stats(Clock::Service),
     }
 }
 

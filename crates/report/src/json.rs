@@ -2,7 +2,7 @@
 
 use record::Stats;
 use record::run::RunRecord;
-use record::summary::{DeferredSummary, Summary, TransactionSummary};
+use record::summary::{DeferredSummary, GatewaySummary, Summary, TransactionSummary};
 use record::verdict::Verdict;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         "mix": plan.mix,
         "seed": plan.seed,
         "connections": plan.connections,
+        "affinity": plan.affinity,
         "terminals": plan.terminals,
         "started_at": run.started_at,
         "ended": run.ended,
@@ -53,6 +54,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         },
         "transactions": transactions,
         "tallies": tallies,
+        "gateways": summary.gateways.iter().map(gateway).collect::<Vec<_>>(),
         "tare": {
             "cpu_seconds": run.tare.cpu_seconds,
             "cpu_us_per_new_order": run.tare.cpu_us_per_headline,
@@ -84,6 +86,26 @@ fn transaction(figures: &TransactionSummary) -> Value {
         value["deferred"] = deferred(figures);
     }
     value
+}
+
+fn gateway(figures: &GatewaySummary) -> Value {
+    let (plan, moves) = (&figures.plan, &figures.moves);
+    json!({
+        "url": plan.url,
+        "first_warehouse": plan.first_warehouse,
+        "warehouses": plan.warehouses,
+        "connections": plan.connections,
+        "transactions": figures.transactions,
+        "new_orders": figures.headline,
+        "errors": figures.errors,
+        "retries": figures.retries,
+        "connections_lost": moves.lost,
+        "failovers_from": moves.failovers_from,
+        "failovers_to": moves.failovers_to,
+        "returned": moves.returned,
+        "response_ms": stats(&figures.response),
+        "service_ms": stats(&figures.service),
+    })
 }
 
 fn deferred(figures: &DeferredSummary) -> Value {

@@ -1,6 +1,7 @@
 //! The result of a run as text, for a terminal or a log: plain ASCII, no meaning in colour.
 
 use record::Stats;
+use record::gateway::Moves;
 use record::run::{CheckCounts, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
@@ -16,11 +17,12 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         rates(run, summary),
         transactions(summary),
         clocks(summary),
+        gateways(run, summary),
         tare(run, summary),
         conclusion(run, verdict),
         format!("{NOT_AUDITED}\n"),
     ];
-    parts.join("\n")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// The line that the field knows.
@@ -141,6 +143,50 @@ fn clocks(summary: &Summary) -> String {
     };
     let header = ["<ms", "service mean", "p50", "p90", "p99", "max", "queue mean", "p50", "p90", "p99", "max"];
     columns(&header, summary.transactions.iter().map(row).collect())
+}
+
+/// What went through each gateway; nothing where there is only one.
+fn gateways(run: &RunRecord, summary: &Summary) -> String {
+    if summary.gateways.is_empty() {
+        return String::new();
+    }
+    let mut rows = Vec::new();
+    let mut notes = String::new();
+    for (figures, number) in summary.gateways.iter().zip(1..) {
+        let (plan, moves) = (&figures.plan, &figures.moves);
+        let last = (plan.first_warehouse + plan.warehouses).saturating_sub(1);
+        let mut row = vec![number.to_string(), format!("{}-{last}", plan.first_warehouse)];
+        let counts = [figures.transactions, figures.headline, figures.errors, figures.retries];
+        row.extend(counts.map(|count| count.to_string()));
+        for stats in [figures.response, figures.service] {
+            row.extend([stats.p50, stats.p90, stats.p99].map(|time| ms(stats.count, time)));
+        }
+        rows.push(row);
+        notes.push_str(&format!("Gateway {number}: {}, {} connections", plan.url, plan.connections));
+        if *moves != Moves::default() {
+            notes.push_str(&format!(
+                "; {} lost, {} moved to others, {} taken over, {} returned",
+                moves.lost, moves.failovers_from, moves.failovers_to, moves.returned
+            ));
+        }
+        notes.push('\n');
+    }
+    let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
+    let header = [
+        "<gateway",
+        "warehouses",
+        "transactions",
+        title,
+        "errors",
+        "retries",
+        "response p50",
+        "p90",
+        "p99",
+        "service p50",
+        "p90",
+        "p99",
+    ];
+    columns(&header, rows) + &notes
 }
 
 /// What the tool itself weighed.

@@ -7,7 +7,7 @@ mod common;
 use std::path::Path;
 
 use common::*;
-use record::plan::Pacing;
+use record::plan::{GatewayPlan, Pacing};
 use record::recorder::{Failure, Outcome, Phase, Sample};
 use record::run::{CheckResult, Ended, ReconciledItem, Reconciliation};
 use record::verdict::Status;
@@ -80,6 +80,45 @@ fn an_unconstrained_run() {
     assert!(!table(&run).contains("tpmC"), "tpmC is for runs to the standard");
 }
 
+/// A run on a cluster of two gateways, the second of which was down for a while.
+fn clustered() -> Run {
+    let mut run = eventful();
+    let gateway = |url: &str, first_warehouse: u32| GatewayPlan {
+        url: url.into(),
+        connections: 10,
+        first_warehouse,
+        warehouses: 5,
+    };
+    let record = &mut run.record;
+    record.plan.affinity = "warehouse".into();
+    record.plan.gateways =
+        vec![gateway("postgres://tpcc@node1:5432/bench", 1), gateway("postgres://tpcc@node2:5432/bench", 6)];
+    record.gateways = vec![Default::default(); 2];
+    run.add(|recorder| {
+        for (gateway, count) in [(0, 900), (1, 300)] {
+            for i in 0..count {
+                recorder.through(gateway, NEW_ORDER, Phase::Measured, &sample(10 + i % 40));
+                recorder.through(gateway, PAYMENT, Phase::Measured, &sample(10));
+            }
+        }
+        recorder.through(0, NEW_ORDER, Phase::Outside, &sample(10));
+        let lost = Sample { retries: 2, outcome: Outcome::Failed(Failure::Connection), ..sample(900) };
+        recorder.through(1, PAYMENT, Phase::Measured, &lost);
+        (0..10).for_each(|_| recorder.connection_lost(1));
+        (0..9).for_each(|_| recorder.failover(1, 0));
+        (0..9).for_each(|_| recorder.returned(1));
+    });
+    run
+}
+
+#[test]
+fn a_run_on_a_cluster() {
+    let run = clustered();
+    golden("cluster.txt", &table(&run));
+    golden("cluster.json", &format!("{:#}\n", json(&run)["gateways"]));
+    assert_eq!(run.verdict(), eventful().verdict(), "gateways are told, not judged");
+}
+
 #[test]
 fn an_invalid_run() {
     let mut run = eventful();
@@ -105,7 +144,9 @@ fn a_run_of_nothing() {
 
 #[test]
 fn lines_fit_a_terminal() {
-    for text in [table(&eventful()), report::check_table(eventful().record.checks.as_deref().unwrap())] {
+    for text in
+        [table(&eventful()), table(&clustered()), report::check_table(eventful().record.checks.as_deref().unwrap())]
+    {
         assert!(text.is_ascii());
         // Reasons and deviations are sentences and may be longer.
         let columns = text.lines().filter(|line| !line.starts_with("    - "));

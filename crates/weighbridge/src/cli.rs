@@ -45,9 +45,10 @@ pub(crate) enum Command {
 pub(crate) struct TargetArgs {
     /// The database: sqlite:FILE or postgres://USER:PASSWORD@HOST:PORT/DATABASE
     ///
-    /// A password may also come from PGPASSWORD or ~/.pgpass; it is never shown or stored.
-    #[arg(long, env = "WEIGHBRIDGE_URL", hide_env_values = true, default_value = target::DEFAULT_URL)]
-    pub(crate) url: String,
+    /// A password may also come from PGPASSWORD or ~/.pgpass; it is never shown or stored. Several URLs, given one by
+    /// one or as a list, are several gateways of one cluster; connections are dealt out evenly over them.
+    #[arg(long = "url", env = "WEIGHBRIDGE_URL", hide_env_values = true, default_value = target::DEFAULT_URL)]
+    pub(crate) urls: Vec<String>,
 }
 
 /// The workload's name, which may stand first.
@@ -151,6 +152,9 @@ pub(crate) struct RunArgs {
     /// Connections to the database [default: two a warehouse, 8 to 128; 4 on SQLite]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
+    /// What binds terminals to gateways: none, or their warehouse (gateway i of n serves the i-th slice of them)
+    #[arg(long, value_name = "WHAT", default_value = "none")]
+    pub(crate) affinity: drive::Affinity,
     /// Terminals [default: ten a warehouse; with --pacing none: as many as connections]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) terminals: Option<u32>,

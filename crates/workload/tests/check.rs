@@ -19,7 +19,7 @@ use faults::{Change, Fault};
 async fn check_of(database: &Database, first_warehouse: i32, warehouses: i32) -> Vec<CheckResult> {
     let options = CheckOptions { first_warehouse, warehouses, jobs: 2 };
     let progress = Arc::new(CheckProgress::default());
-    let results = check(&database.url, options, progress.clone()).await.unwrap();
+    let results = check(&database.url.clone().into(), options, progress.clone()).await.unwrap();
     assert_eq!(results.len(), checks().count());
     assert_eq!(progress.done.load(Ordering::Relaxed), progress.total.load(Ordering::Relaxed));
     results
@@ -143,7 +143,7 @@ async fn what_cannot_be_checked_is_said_in_one_line() {
     let asked = |url: Url, warehouses, stop| async move {
         let progress = Arc::new(CheckProgress::default());
         progress.stop.store(stop, Ordering::Relaxed);
-        check(&url, CheckOptions { first_warehouse: 1, warehouses, jobs: 2 }, progress).await.unwrap_err()
+        check(&url.into(), CheckOptions { first_warehouse: 1, warehouses, jobs: 2 }, progress).await.unwrap_err()
     };
     let missing = asked(database.url.clone(), 1, false).await;
     assert!(matches!(missing, CheckError::Catalog(_)), "{missing}");

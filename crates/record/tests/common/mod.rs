@@ -138,7 +138,7 @@ impl Run {
 }
 
 pub(crate) fn empty(plan: &Plan) -> Recorder {
-    Recorder::new(plan.transactions.len(), plan.tallies.len())
+    Recorder::new(plan)
 }
 
 /// A completed transaction that took so long, half a millisecond of it waiting for a connection.

@@ -5,21 +5,21 @@ use std::sync::atomic::Ordering;
 
 use record::Plan;
 use record::run::CheckResult as Recorded;
-use target::{Session, Url};
+use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
-use super::{Ended, Failure, Status, cores, require_file, runtime, url};
+use super::{Ended, Failure, Status, gateways, require_file, runtime, sessions};
 use crate::cli::CheckArgs;
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &CheckArgs) -> Ended {
-    let url = url(&args.target.url)?;
-    require_file(&url)?;
+    let gateways = gateways(&args.target)?;
+    require_file(gateways.first())?;
     let runtime = runtime()?;
     let loaded = runtime.block_on(async {
-        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(&url).await?).await?.warehouses)
+        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?.warehouses)
     })?;
     let first = args.first_warehouse;
     let warehouses = args.warehouses.unwrap_or((loaded - first + 1).max(1));
@@ -28,9 +28,9 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
             "{warehouses} warehouses from {first} on were asked for, but only {loaded} are loaded"
         )));
     }
-    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let jobs = args.jobs.map_or_else(|| sessions(&gateways), usize::from);
     let options = CheckOptions { first_warehouse: first, warehouses, jobs };
-    let results = with_progress(&runtime, &url, options)?;
+    let results = with_progress(&runtime, &gateways, options)?;
     let recorded: Vec<Recorded> = results.iter().map(recorded).collect();
     if args.json {
         output::print_json(&report::check_json(&recorded))?;
@@ -40,16 +40,18 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     Ok(if results.iter().all(|result| result.passed) { Status::Done } else { Status::NotBelieved })
 }
 
-/// Checks the warehouses that a run has driven.
-pub(super) fn after_run(url: &Url, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
+/// Checks the warehouses that a run has driven, through the gateways that have outlived it.
+pub(super) fn after_run(gateways: &Gateways, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
+    let runtime = runtime()?;
+    let gateways = runtime.block_on(gateways.living())?;
     let (first_warehouse, warehouses) = (plan.first_warehouse as i32, plan.warehouses as i32);
-    let options = CheckOptions { first_warehouse, warehouses, jobs: cores() };
-    Ok(with_progress(&runtime()?, url, options)?.iter().map(recorded).collect())
+    let options = CheckOptions { first_warehouse, warehouses, jobs: sessions(&gateways) };
+    Ok(with_progress(&runtime, &gateways, options)?.iter().map(recorded).collect())
 }
 
 fn with_progress(
     runtime: &tokio::runtime::Runtime,
-    url: &Url,
+    gateways: &Gateways,
     options: CheckOptions,
 ) -> Result<Vec<CheckResult>, Failure> {
     let progress = Arc::new(CheckProgress::default());
@@ -61,7 +63,7 @@ fn with_progress(
         total: shown.total.load(Ordering::Relaxed),
         doing: String::new(),
     });
-    Ok(runtime.block_on(check(url, options, progress))?)
+    Ok(runtime.block_on(check(gateways, options, progress))?)
 }
 
 /// A result as the run record keeps it.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use drive::{Options, Pacing};
-use target::Url;
+use drive::{Affinity, Options, Pacing};
+use target::{Gateways, Url};
 use tpcc::mix::Mix;
 use workload::tpcc::Style;
 use workload::tpcc::catalog::Catalog;
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
 }
 
 fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
-    let url = Url::parse(&format!("sqlite:{}", file.display()))?;
-    eprintln!("1. load: one warehouse into {url}");
+    let gateways = Gateways::from(Url::parse(&format!("sqlite:{}", file.display()))?);
+    eprintln!("1. load: one warehouse into {gateways}");
     let plan = LoadPlan {
         first_warehouse: 1,
         warehouses: 1,
@@ -62,10 +62,11 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         jobs: 1,
         existing: Existing::Refuse,
     };
-    super::load::with_progress(&runtime()?, &url, plan)?;
+    super::load::with_progress(&runtime()?, &gateways, plan)?;
     eprintln!("2. run: five transactions, no keying and think times; then 3. the checks");
     let options = Options {
-        url,
+        gateways,
+        affinity: Affinity::None,
         warehouses: None,
         first_warehouse: 1,
         total_warehouses: None,

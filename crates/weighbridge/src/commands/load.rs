@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use target::{Session, Url};
+use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{Existing, LoadError, LoadPlan, LoadProgress, LoadReport, load};
 
-use super::{Ended, Failure, Status, cores, runtime, slice, url};
+use super::{Ended, Failure, Status, gateways, runtime, sessions, slice};
 use crate::cli::LoadArgs;
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
-    let url = url(&args.target.url)?;
+    let gateways = gateways(&args.target)?;
     let existing = match (args.replace, args.resume) {
         (true, _) => Existing::Replace,
         (_, true) => Existing::Resume,
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     };
     let runtime = runtime()?;
     let begun = match existing {
-        Existing::Resume => Some(runtime.block_on(read_catalog(&url))?),
+        Existing::Resume => Some(runtime.block_on(read_catalog(&gateways))?),
         _ => None,
     };
     let whole = begun.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1).map(|begun| begun.warehouses);
@@ -39,37 +39,37 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         first_warehouse,
         warehouses,
         catalog: Catalog::new(args.seed, total, load_time.as_second() * 1_000_000, args.foreign_keys),
-        jobs: jobs(&url, args.jobs),
+        jobs: jobs(&gateways, args.jobs),
         existing,
     };
     let started = Instant::now();
-    let report = with_progress(&runtime, &url, plan)?;
+    let report = with_progress(&runtime, &gateways, plan)?;
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
     } else {
-        output::print(&text(&url, first_warehouse, warehouses, &report, seconds))?;
+        output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
     }
     Ok(Status::Done)
 }
 
-async fn read_catalog(url: &Url) -> Result<Catalog, Failure> {
-    super::require_file(url)?;
-    Ok(Catalog::read(&mut Session::connect(url).await?).await?)
+async fn read_catalog(gateways: &Gateways) -> Result<Catalog, Failure> {
+    super::require_file(gateways.first())?;
+    Ok(Catalog::read(&mut Session::connect(gateways.first()).await?).await?)
 }
 
 /// Sessions that load side by side.
-fn jobs(url: &Url, asked: Option<u16>) -> usize {
-    if !url.dialect().parallel_writers() {
+fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
+    if !gateways.dialect().parallel_writers() {
         return 1;
     }
-    asked.map_or_else(cores, usize::from)
+    asked.map_or_else(|| sessions(gateways), usize::from)
 }
 
 /// Loads, with progress on standard error; Ctrl-C ends it in order.
 pub(super) fn with_progress(
     runtime: &tokio::runtime::Runtime,
-    url: &Url,
+    gateways: &Gateways,
     plan: LoadPlan,
 ) -> Result<LoadReport, LoadError> {
     let progress = Arc::new(LoadProgress::default());
@@ -81,17 +81,17 @@ pub(super) fn with_progress(
         total: shown.expected_rows.load(Ordering::Relaxed),
         doing: shown.doing.lock().map(|doing| doing.clone()).unwrap_or_default(),
     });
-    runtime.block_on(load(url, plan, progress))
+    runtime.block_on(load(gateways, plan, progress))
 }
 
-fn text(url: &Url, first: i32, warehouses: i32, report: &LoadReport, seconds: f64) -> String {
+fn text(gateways: &Gateways, first: i32, warehouses: i32, report: &LoadReport, seconds: f64) -> String {
     let rows: u64 = report.rows.values().sum();
     let which = match warehouses {
         1 => format!("warehouse {first}"),
         _ => format!("warehouses {first} to {}", first + warehouses - 1),
     };
     let mut text = format!(
-        "loaded {which} into {url}: {rows} rows, {:.1} MB in {seconds:.1} s ({:.0} rows/s)",
+        "loaded {which} into {gateways}: {rows} rows, {:.1} MB in {seconds:.1} s ({:.0} rows/s)",
         report.bytes as f64 / 1e6,
         rows as f64 / seconds.max(1e-3),
     );

@@ -7,7 +7,9 @@ pub(crate) mod load;
 pub(crate) mod report;
 pub(crate) mod run;
 
-use target::Url;
+use target::{Gateways, Url};
+
+use crate::cli::TargetArgs;
 
 /// How a command ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,13 +40,18 @@ impl<E: std::error::Error> From<E> for Failure {
 /// The result of a command.
 pub(crate) type Ended = Result<Status, Failure>;
 
-fn url(text: &str) -> Result<Url, Failure> {
-    Url::parse(text).map_err(|e| Failure::Usage(e.to_string()))
+fn gateways(args: &TargetArgs) -> Result<Gateways, Failure> {
+    Gateways::parse(&args.urls).map_err(|e| Failure::Usage(e.to_string()))
 }
 
 /// Cores of this machine.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Sessions that work side by side where nobody asks for a number: one a core, and one a gateway at least.
+fn sessions(gateways: &Gateways) -> usize {
+    cores().max(gateways.urls().len())
 }
 
 /// A runtime on which sessions work side by side.

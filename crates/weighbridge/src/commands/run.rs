@@ -6,17 +6,18 @@ use std::time::Duration;
 use drive::{Options, RunError};
 use record::timeline::Stage;
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
-use target::Url;
+use target::Dialect;
 
-use super::{Ended, Failure, require_file, url};
+use super::{Ended, Failure, gateways, require_file};
 use crate::cli::RunArgs;
 use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
-    let url = url(&args.target.url)?;
-    require_file(&url)?;
+    let gateways = gateways(&args.target)?;
+    require_file(gateways.first())?;
     let options = Options {
-        url,
+        gateways,
+        affinity: args.affinity,
         warehouses: args.warehouses,
         first_warehouse: args.first_warehouse,
         total_warehouses: args.total_warehouses,
@@ -43,11 +44,12 @@ pub(super) fn any_seed() -> u64 {
 pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: bool) -> Ended {
     let stop = interrupt::stop();
     let make_folder = |plan: &record::Plan| {
-        let folder = RunFolder::create(&folder_name(out, &options.url, plan.warehouses))?;
+        let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
         eprintln!(
-            "{} terminals, {} connections, seed {}: {} of ramp, then {} measured; folder {}",
+            "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
             plan.terminals,
             plan.connections,
+            if plan.gateways.is_empty() { String::new() } else { format!(" over {} gateways", plan.gateways.len()) },
             plan.seed,
             human(options.ramp),
             human(options.duration),
@@ -62,7 +64,7 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: 
             other => Failure::Failed(other.to_string()),
         })?;
     if check {
-        record.checks = Some(super::check::after_run(&options.url, &record.plan)?);
+        record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
         folder.write_record(&record)?;
     }
     conclude(&folder, record, json)
@@ -82,11 +84,11 @@ fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
 }
 
 /// The folder asked for, or one named for the moment and the run.
-fn folder_name(out: Option<&Path>, url: &Url, warehouses: u32) -> PathBuf {
+fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, warehouses: u32) -> PathBuf {
     out.map_or_else(
         || {
             let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
-            PathBuf::from("results").join(format!("{now}-tpcc-{}-{warehouses}w", url.dialect().name()))
+            PathBuf::from("results").join(format!("{now}-tpcc-{}-{warehouses}w", dialect.name()))
         },
         Path::to_owned,
     )

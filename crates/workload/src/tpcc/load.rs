@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use ::tpcc::population::Population;
 use target::bulk::Loaded;
 use target::schema::Table;
-use target::{Access, Error, Session, Url};
+use target::{Access, Error, Gateways, Session};
 
 use super::catalog::{Catalog, CatalogError};
 use super::rows;
@@ -150,9 +150,12 @@ impl std::fmt::Display for RowStep {
 ///
 /// # Errors
 /// Any error ends the load; what was committed stays and can be resumed.
-pub async fn load(url: &Url, mut plan: LoadPlan, progress: Arc<LoadProgress>) -> Result<LoadReport, LoadError> {
-    let mut session = Session::connect(url).await?;
-    session.tune_for_load().await?;
+pub async fn load(
+    gateways: &Gateways,
+    mut plan: LoadPlan,
+    progress: Arc<LoadProgress>,
+) -> Result<LoadReport, LoadError> {
+    let mut session = connect(gateways, 0).await?;
     prepare(&mut session, &mut plan).await?;
 
     let done = done_steps(&mut session).await?;
@@ -175,9 +178,9 @@ pub async fn load(url: &Url, mut plan: LoadPlan, progress: Arc<LoadProgress>) ->
             async move { load_step(session, step, &population, &progress, &bytes).await }
         }
     };
-    in_parallel(url, plan.jobs, open, work).await?;
+    in_parallel(gateways, plan.jobs, open, work).await?;
 
-    let complete = finish(url, &mut session, &plan, &progress).await?;
+    let complete = finish(gateways, &mut session, &plan, &progress).await?;
     let rows = loaded_rows(&mut session, &plan).await?;
     Ok(LoadReport { rows, bytes: bytes.load(Ordering::Relaxed), complete })
 }
@@ -249,8 +252,19 @@ async fn claim(session: &mut Session, step: &str, w_id: i32) -> Result<bool, Err
     Ok(session.query(sql, &[step.into(), w_id.into()]).await?.affected() == 1)
 }
 
+/// Connects session `number`, dealt out over the gateways.
+async fn connect(gateways: &Gateways, number: usize) -> Result<Session, Error> {
+    let mut session = Session::connect(gateways.dealt(number)).await?;
+    session.tune_for_load().await?;
+    if gateways.urls().len() > 1 {
+        // What other gateways' sessions committed is built upon: tables, steps, rows.
+        session.see_all_commits().await?;
+    }
+    Ok(session)
+}
+
 /// Runs `work` on every item, `jobs` sessions side by side. The first error ends them all.
-async fn in_parallel<T, F, W>(url: &Url, jobs: usize, items: Vec<T>, work: W) -> Result<(), LoadError>
+async fn in_parallel<T, F, W>(gateways: &Gateways, jobs: usize, items: Vec<T>, work: W) -> Result<(), LoadError>
 where
     T: Send + 'static,
     F: Future<Output = Result<Session, LoadError>> + Send + 'static,
@@ -259,11 +273,10 @@ where
     let jobs = jobs.clamp(1, items.len().max(1));
     let queue = Arc::new(Mutex::new(VecDeque::from(items)));
     let mut workers: tokio::task::JoinSet<Result<(), LoadError>> = tokio::task::JoinSet::new();
-    for _ in 0..jobs {
-        let (url, queue, work) = (url.clone(), queue.clone(), work.clone());
+    for number in 0..jobs {
+        let (gateways, queue, work) = (gateways.clone(), queue.clone(), work.clone());
         workers.spawn(async move {
-            let mut session = Session::connect(&url).await?;
-            session.tune_for_load().await?;
+            let mut session = connect(&gateways, number).await?;
             loop {
                 let next = queue.lock().ok().and_then(|mut queue| queue.pop_front());
                 let Some(item) = next else { return Ok(()) };
@@ -325,7 +338,7 @@ async fn load_table(
 
 /// Keys, indexes and statistics, once all rows of all slices are there. False if rows are still to come.
 async fn finish(
-    url: &Url,
+    gateways: &Gateways,
     session: &mut Session,
     plan: &LoadPlan,
     progress: &Arc<LoadProgress>,
@@ -364,9 +377,9 @@ async fn finish(
             async move { run_ddl(session, ddl, &progress).await }
         }
     };
-    in_parallel(url, plan.jobs, keys, work.clone()).await?;
+    in_parallel(gateways, plan.jobs, keys, work.clone()).await?;
     // One after the other: each locks both of its tables.
-    in_parallel(url, 1, foreign_keys, work).await?;
+    in_parallel(gateways, 1, foreign_keys, work).await?;
 
     let statistics = {
         let progress = progress.clone();
@@ -381,7 +394,7 @@ async fn finish(
             }
         }
     };
-    in_parallel(url, plan.jobs, tables, statistics).await?;
+    in_parallel(gateways, plan.jobs, tables, statistics).await?;
     Catalog::write_complete(session).await?;
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use target::{Error, Row, Session, Url, Value};
+use target::{Error, Gateways, Row, Session, Value};
 
 use super::loaded::done_since;
 use super::{Applies, Check, CheckError, CheckOptions, CheckProgress, CheckResult, Scope, checks};
@@ -38,11 +38,11 @@ struct Found {
 /// # Errors
 /// If there is no complete load, the load has no such warehouses, or the database refuses.
 pub async fn check(
-    url: &Url,
+    gateways: &Gateways,
     options: CheckOptions,
     progress: Arc<CheckProgress>,
 ) -> Result<Vec<CheckResult>, CheckError> {
-    let mut session = Session::connect(url).await?;
+    let mut session = Session::connect(gateways.first()).await?;
     session.see_all_commits().await?;
     let catalog = Catalog::read_complete(&mut session).await?;
     let (first, last) = (options.first_warehouse, options.last_warehouse());
@@ -61,7 +61,7 @@ pub async fn check(
     // The longest first, so that no session is left with a long one at the end.
     units.sort_by_key(|unit| unit.check.scope != Scope::Range);
     progress.total.store(units.len() as u64, Ordering::Relaxed);
-    let mut found = ask_all(url, options.jobs, units, &progress).await?;
+    let mut found = ask_all(gateways, options.jobs, units, &progress).await?;
     found.sort_by_key(|found| (found.unit.place, found.unit.first));
 
     let mut results: Vec<CheckResult> = checks().map(|check| result(check, skipped(check))).collect();
@@ -104,9 +104,9 @@ fn units_of(check: &'static Check, place: usize, options: &CheckOptions) -> Vec<
         .collect()
 }
 
-/// Asks all units in order, `jobs` at a time. The first error ends them all.
+/// Asks all units in order, `jobs` at a time, through all gateways by turns. The first error ends them all.
 async fn ask_all(
-    url: &Url,
+    gateways: &Gateways,
     jobs: usize,
     units: Vec<Unit>,
     progress: &Arc<CheckProgress>,
@@ -115,8 +115,9 @@ async fn ask_all(
     let units: Arc<[Unit]> = units.into();
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = tokio::task::JoinSet::new();
-    for _ in 0..jobs {
-        let (url, units, next, progress) = (url.clone(), units.clone(), next.clone(), progress.clone());
+    for number in 0..jobs {
+        let url = gateways.dealt(number).clone();
+        let (units, next, progress) = (units.clone(), next.clone(), progress.clone());
         workers.spawn(async move {
             let mut session = Session::connect(&url).await?;
             session.see_all_commits().await?;

@@ -1,0 +1,171 @@
+//! Replacing lost connections: at home if home answers, else at a gateway that does, and home again.
+//!
+//! A connection that breaks is replaced by one to its own gateway, or, if that takes none, by a
+//! stand-in through another. A gateway that has stand-ins elsewhere is known to be down: it is tried
+//! in the background, others turn to it last, and once it answers its connections return one by one.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use target::{Class, Error, Session, Url};
+use workload::tpcc::{Style, make_ready};
+
+use crate::pool::Connection;
+use crate::retry::Jitter;
+use crate::shard::Shard;
+
+/// How long to wait between attempts to connect: at first, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// A gateway that takes longer than this to open a connection is taken to be down.
+const OPEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// What one shard knows of the gateways.
+pub(crate) struct Failover {
+    urls: Vec<Url>,
+    style: Style,
+    homes: Vec<Home>,
+    /// Where the next stand-in looks first, so that the living share the dead one's connections.
+    turn: Cell<usize>,
+    jitter: Jitter,
+}
+
+/// The connections of one gateway that go through others.
+#[derive(Default)]
+struct Home {
+    /// Stand-ins that have no successor at home yet.
+    away: Cell<usize>,
+    /// Stand-ins whose successor is at home already; each is closed when its transaction ends.
+    relieved: Cell<usize>,
+    /// Whether somebody tries in the background to return.
+    is_down: Cell<bool>,
+}
+
+impl Failover {
+    pub(crate) fn new(urls: Vec<Url>, style: Style, shard: usize) -> Self {
+        let homes = urls.iter().map(|_| Home::default()).collect();
+        let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
+        Self { urls, style, homes, turn: Cell::new(shard), jitter }
+    }
+
+    /// Opens a session through a gateway and makes it ready.
+    pub(crate) async fn open(&self, gateway: usize) -> Result<Session, Error> {
+        let url = &self.urls[gateway];
+        let open = async {
+            let mut session = Session::connect(url).await?;
+            make_ready(&mut session, self.style).await?;
+            Ok(session)
+        };
+        let late =
+            |_| Error::new(Class::Lost, None, format!("can't connect to {url}: no answer within {OPEN_WITHIN:?}"));
+        tokio::time::timeout(OPEN_WITHIN, open).await.map_err(late)?
+    }
+
+    /// Whether a connection is a stand-in whose successor is at home, and is to be closed.
+    pub(crate) fn is_relieved(&self, connection: &Connection) -> bool {
+        connection.gateway != connection.home && take_one(&self.homes[connection.home].relieved)
+    }
+
+    /// The gateways in the order in which to try them: home, then the others by turns; those known to be down last.
+    fn candidates(&self, home: usize) -> Vec<usize> {
+        let count = self.urls.len();
+        let turn = self.turn.replace(self.turn.get().wrapping_add(1));
+        let others = (1..count).map(|step| (home + 1 + (turn.wrapping_add(step)) % (count - 1)) % count);
+        let mut candidates: Vec<usize> = std::iter::once(home).chain(others).collect();
+        candidates.sort_by_key(|gateway| self.homes[*gateway].is_down.get());
+        candidates
+    }
+
+    /// Connects through the first gateway that answers, for as long as it takes.
+    async fn open_any(&self, home: usize) -> (Session, usize) {
+        let mut pause = Pause::new(&self.jitter);
+        loop {
+            for gateway in self.candidates(home) {
+                match self.open(gateway).await {
+                    Ok(session) => return (session, gateway),
+                    Err(e) => tracing::debug!("replacing a connection: {e}"),
+                }
+            }
+            pause.wait().await;
+        }
+    }
+}
+
+/// Replaces a connection that broke.
+pub(crate) fn replace(shard: &Rc<Shard>, lost: Connection) {
+    let Connection { home, gateway: from, .. } = lost;
+    shard.recorder().connection_lost(from);
+    if shard.failover.is_relieved(&lost) {
+        return;
+    }
+    if from != home {
+        take_one(&shard.failover.homes[home].away);
+    }
+    let shard = shard.clone();
+    tokio::task::spawn_local(async move {
+        let (session, gateway) = shard.failover.open_any(home).await;
+        if gateway != home {
+            let away = &shard.failover.homes[home].away;
+            away.set(away.get() + 1);
+            shard.recorder().failover(from, gateway);
+            try_home(&shard, home);
+        } else if from != home {
+            shard.recorder().returned(home);
+        }
+        shard.pool.give_back(Connection { session, home, gateway });
+    });
+}
+
+/// Tries a gateway that is down until all its connections have returned. One task a gateway does it.
+fn try_home(shard: &Rc<Shard>, home: usize) {
+    if shard.failover.homes[home].is_down.replace(true) {
+        return;
+    }
+    let shard = shard.clone();
+    tokio::task::spawn_local(async move {
+        let (failover, state) = (&shard.failover, &shard.failover.homes[home]);
+        let mut pause = Pause::new(&failover.jitter);
+        while state.away.get() > 0 {
+            pause.wait().await;
+            match failover.open(home).await {
+                // Its stand-in may have been lost meanwhile, and be replaced already.
+                Ok(session) if take_one(&state.away) => {
+                    shard.recorder().returned(home);
+                    if shard.pool.take_stand_in(home).is_none() {
+                        state.relieved.set(state.relieved.get() + 1);
+                    }
+                    shard.pool.give_back(Connection { session, home, gateway: home });
+                    pause = Pause::new(&failover.jitter);
+                }
+                Ok(_) => {}
+                Err(e) => tracing::debug!("trying to return: {e}"),
+            }
+        }
+        state.is_down.set(false);
+    });
+}
+
+/// Counts one down, if there is one.
+fn take_one(count: &Cell<usize>) -> bool {
+    let there = count.get();
+    count.set(there.saturating_sub(1));
+    there > 0
+}
+
+/// Pauses that double, each between half of its length and the whole, so that many don't come at once.
+struct Pause<'a> {
+    next: Duration,
+    jitter: &'a Jitter,
+}
+
+impl<'a> Pause<'a> {
+    fn new(jitter: &'a Jitter) -> Self {
+        Self { next: PAUSES.0, jitter }
+    }
+
+    async fn wait(&mut self) {
+        tokio::time::sleep(self.next.mul_f64(0.5 + 0.5 * self.jitter.fraction())).await;
+        self.next = (self.next * 2).min(PAUSES.1);
+    }
+}
