@@ -107,11 +107,8 @@ pub fn run(
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     observe: &mut dyn FnMut(&TimelineRow),
 ) -> Result<(RunFolder, RunRecord), RunError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))?;
-    let prepared = runtime.block_on(prepare(options))?;
+    // The runtime of a moment, so that no session of its own lasts through the run.
+    let prepared = runtime()?.block_on(prepare(options))?;
     let mut record = RunRecord::new(prepared.plan.clone());
     record.tool = Tool { name: "weighbridge".into(), version: env!("CARGO_PKG_VERSION").into() };
     record.client = client_machine();
@@ -127,12 +124,19 @@ pub fn run(
     let mut ledger = Ledger::default();
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
-    record.reconciliation = Some(match runtime.block_on(read_state(&options.gateways, &prepared.plan)) {
+    record.reconciliation = Some(match runtime()?.block_on(read_state(&options.gateways, &prepared.plan)) {
         Ok(after) => reconciliation(&prepared.before, &after, &ledger, abandoned),
         Err(e) => Reconciliation { checked: Vec::new(), passed: false, detail: format!("could not be done: {e}") },
     });
     folder.write_record(&record)?;
     Ok((folder, record))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))
 }
 
 /// Looks at the database and settles what was left open.

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::support::{Place, done, files, say, weighbridge};
 
 /// Runs and expects this status, exactly one line of error, and these words in it.
-fn refused(args: &[&str], status: i32, words: &[&str]) {
+pub(crate) fn refused(args: &[&str], status: i32, words: &[&str]) {
     let said = say(args);
     assert_eq!(said.status, status, "{args:?}\n{}\n{}", said.stdout, said.stderr);
     assert!(said.stdout.is_empty(), "{args:?}: {}", said.stdout);

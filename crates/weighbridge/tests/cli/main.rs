@@ -4,6 +4,8 @@
 
 mod bad_input;
 mod crash;
+mod forwarder;
+mod gateways;
 mod same_data;
 mod support;
 mod whole_way;
