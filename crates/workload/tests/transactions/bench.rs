@@ -29,7 +29,8 @@ const LOAD_TIME_US: i64 = 1_600_000_000_000_000;
 pub(crate) async fn load(url: &Url) {
     let catalog = Catalog::new(42, AWAY, LOAD_TIME_US, false);
     let plan = LoadPlan { first_warehouse: HOME, warehouses: AWAY, catalog, jobs: 2, existing: Existing::Refuse };
-    let report = workload::tpcc::load::load(url, plan, Arc::new(LoadProgress::default())).await.unwrap();
+    let report =
+        workload::tpcc::load::load(&url.clone().into(), plan, Arc::new(LoadProgress::default())).await.unwrap();
     assert!(report.complete);
 }
 
