@@ -9,6 +9,7 @@ pub mod cockroachdb;
 mod dialect;
 mod error;
 pub mod mysql;
+pub mod placement;
 pub mod postgres;
 pub mod schema;
 mod session;
