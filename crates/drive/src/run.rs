@@ -114,6 +114,7 @@ pub fn run(
         url: options.url.to_string(),
         settings: prepared.description.settings.clone(),
         embedded: options.url.dialect().embedded(),
+        placement: prepared.catalog.placement.facts(),
     };
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;

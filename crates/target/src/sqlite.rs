@@ -58,11 +58,6 @@ impl Dialect for Sqlite {
         false
     }
 
-    /// It has no ALTER TABLE for them.
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
     fn transactional_ddl(&self) -> bool {
         true
     }

@@ -17,6 +17,9 @@ use crate::{interrupt, output};
 pub(crate) fn run(args: &CheckArgs) -> Ended {
     let url = url(&args.target.url)?;
     require_file(&url)?;
+    if args.as_of.is_some() && url.dialect().instant(0).is_none() {
+        return Err(Failure::Usage(format!("{} can't read the past: leave out --as-of", url.dialect().name())));
+    }
     let runtime = runtime()?;
     let loaded = runtime.block_on(async {
         Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(&url).await?).await?.warehouses)
@@ -29,7 +32,8 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
         )));
     }
     let jobs = args.jobs.map_or_else(cores, usize::from);
-    let options = CheckOptions { first_warehouse: first, warehouses, jobs };
+    let seconds_ago = args.as_of.map(|ago| ago.as_secs());
+    let options = CheckOptions { first_warehouse: first, warehouses, jobs, seconds_ago };
     let results = with_progress(&runtime, &url, options)?;
     let recorded: Vec<Recorded> = results.iter().map(recorded).collect();
     if args.json {
@@ -43,7 +47,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
 /// Checks the warehouses that a run has driven.
 pub(super) fn after_run(url: &Url, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
     let (first_warehouse, warehouses) = (plan.first_warehouse as i32, plan.warehouses as i32);
-    let options = CheckOptions { first_warehouse, warehouses, jobs: cores() };
+    let options = CheckOptions { first_warehouse, warehouses, jobs: cores(), seconds_ago: None };
     Ok(with_progress(&runtime()?, url, options)?.iter().map(recorded).collect())
 }
 

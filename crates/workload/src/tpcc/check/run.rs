@@ -49,7 +49,14 @@ pub async fn check(
     if first < 1 || last < first || last > catalog.warehouses {
         return Err(CheckError::NoSuchWarehouses { first, last, loaded: catalog.warehouses });
     }
+    let instant = match options.seconds_ago {
+        None => None,
+        Some(seconds) => Some(session.instant(seconds).await?.ok_or(CheckError::NoPast(session.dialect().name()))?),
+    };
+    let instant: Option<Arc<str>> = instant.map(Arc::from);
+    open(&mut session, instant.as_deref());
     let done_since = done_since(&mut session, &options).await?;
+    session.commit().await?;
     drop(session);
 
     let skipped = |check: &Check| done_since.filter(|_| check.applies == Applies::AsLoaded);
@@ -61,7 +68,7 @@ pub async fn check(
     // The longest first, so that no session is left with a long one at the end.
     units.sort_by_key(|unit| unit.check.scope != Scope::Range);
     progress.total.store(units.len() as u64, Ordering::Relaxed);
-    let mut found = ask_all(url, options.jobs, units, &progress).await?;
+    let mut found = ask_all(url, options.jobs, units, instant, &progress).await?;
     found.sort_by_key(|found| (found.unit.place, found.unit.first));
 
     let mut results: Vec<CheckResult> = checks().map(|check| result(check, skipped(check))).collect();
@@ -73,6 +80,13 @@ pub async fn check(
         result.examples.truncate(EXAMPLES);
     }
     Ok(results)
+}
+
+/// Opens a transaction in the past, if that is where to look.
+fn open(session: &mut Session, instant: Option<&str>) {
+    if let Some(instant) = instant {
+        session.begin_at(instant);
+    }
 }
 
 /// A result before anything was found.
@@ -109,6 +123,7 @@ async fn ask_all(
     url: &Url,
     jobs: usize,
     units: Vec<Unit>,
+    instant: Option<Arc<str>>,
     progress: &Arc<CheckProgress>,
 ) -> Result<Vec<Found>, CheckError> {
     let jobs = jobs.clamp(1, units.len().max(1));
@@ -117,6 +132,7 @@ async fn ask_all(
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..jobs {
         let (url, units, next, progress) = (url.clone(), units.clone(), next.clone(), progress.clone());
+        let instant = instant.clone();
         workers.spawn(async move {
             let mut session = Session::connect(&url).await?;
             session.see_all_commits().await?;
@@ -125,7 +141,9 @@ async fn ask_all(
                 if progress.stop.load(Ordering::Relaxed) {
                     return Err(CheckError::Interrupted);
                 }
+                open(&mut session, instant.as_deref());
                 let asked = ask(&mut session, *unit).await;
+                session.commit().await?;
                 found.push(asked.map_err(|e| e.context(format_args!("check {}", unit.check.name)))?);
                 progress.done.fetch_add(1, Ordering::Relaxed);
             }
