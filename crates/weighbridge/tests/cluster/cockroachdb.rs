@@ -139,7 +139,7 @@ fn every_statement_of_every_command_passes_the_official_parser() {
     // Every style, at SERIALIZABLE, with conflicts; and at the other level on offer.
     let styles = done(&["run", "--help"]).stdout;
     let mut retries = 0;
-    for (round, style) in ["row", "batch", "procedure"].iter().filter(|style| styles.contains(**style)).enumerate() {
+    for (round, style) in ["row", "batch", "pipeline", "procedure"].iter().filter(|style| styles.contains(**style)).enumerate() {
         let out = place.text(&format!("run-{round}"));
         let run = ["run", "--url", &url, "--pacing", "none", "--connections", "8", "--ramp", "1s", "--duration", "4s"];
         let run = json(&[&run[..], &["--style", style, "--check", "--out", &out]].concat());
@@ -184,7 +184,7 @@ fn every_statement_of_every_command_passes_the_official_parser() {
         std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
     let from = format!("file://{folder}");
-    done(&[&["load", "--url", &url, "--replace", "--split", "7", "--import-from", &from][..], &data].concat());
+    done(&[&["load", "--url", &url, "--replace", "--split", "2", "--import-from", &from][..], &data].concat());
     assert_eq!(json(&["check", "--url", &url])["passed"], true);
 
     for command in other_commands() {

@@ -41,6 +41,9 @@ impl Tap {
                 let (address, heard) = (address.clone(), heard.clone());
                 std::thread::spawn(move || {
                     let Ok(server) = TcpStream::connect(address) else { return };
+                    // Else each message waits for the acknowledgement of the one before.
+                    client.set_nodelay(true).unwrap();
+                    server.set_nodelay(true).unwrap();
                     let (mut answers, mut back) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                     std::thread::spawn(move || {
                         let _ = std::io::copy(&mut answers, &mut back);
