@@ -117,3 +117,46 @@ fn regions(relation: &str, columns: usize, placement: &Placement) -> Option<Stri
         placement.split_points().iter().map(|key| format!("({key}{})", ", 0".repeat(columns - 1))).collect();
     (!points.is_empty()).then(|| format!("SPLIT {relation} BY {}", points.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Column;
+
+    const STOCK: Table = Table {
+        name: "stock",
+        columns: &[Column::new("s_w_id", ColumnType::Int), Column::new("s_i_id", ColumnType::Int)],
+        primary_key: &["s_w_id", "s_i_id"],
+        foreign_keys: &[],
+        indexes: &[],
+        spread_by: Some("s_w_id"),
+    };
+
+    #[test]
+    fn partitions_lie_at_their_places_and_regions_begin_at_their_keys() {
+        let placement = Placement {
+            keys: 4,
+            partitions: Some(2),
+            localities: vec!["rack=a".into(), "rack=b".into()],
+            ranges: Some(3),
+            ..Placement::default()
+        };
+        let table = TiDb.create_table(&STOCK, true, false, &placement);
+        let clause = "PARTITION BY RANGE (s_w_id) (\n  PARTITION p0 VALUES LESS THAN (3),\n  PARTITION p1 VALUES LESS THAN MAXVALUE\n)";
+        assert!(table.ends_with(clause), "{table}");
+        let spread = TiDb.spread_table(&STOCK, &placement);
+        assert_eq!(spread[1], "ALTER TABLE stock PARTITION p0 PLACEMENT POLICY = `weighbridge_rack=a`");
+        assert_eq!(spread[4], "SPLIT TABLE stock BY (2, 0), (3, 0)");
+        let index = Index { name: "i", columns: &["s_w_id", "s_i_id"] };
+        assert_eq!(TiDb.spread_index(&STOCK, &index, &placement), ["SPLIT TABLE stock INDEX i BY (2), (3)"]);
+        assert!(TiDb.refuses_foreign_keys(&placement).is_some());
+    }
+
+    #[test]
+    fn a_table_of_no_warehouse_is_left_whole() {
+        let item = Table { name: "item", spread_by: None, ..STOCK };
+        let placement = Placement { keys: 4, partitions: Some(2), ranges: Some(4), ..Placement::default() };
+        assert!(!TiDb.create_table(&item, true, false, &placement).contains("PARTITION"));
+        assert!(TiDb.spread_table(&item, &placement).is_empty());
+    }
+}
