@@ -1,6 +1,6 @@
 //! CockroachDB.
 
-use crate::dialect::{Access, Dialect, Isolation, WireKind};
+use crate::dialect::{Access, Dialect, Isolation, WireKind, column_definitions};
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Index, Table};
 
@@ -87,11 +87,7 @@ impl Dialect for CockroachDb {
 
     /// A table without a key would get a hidden one in the order of insertion: one hot range, and nothing to spread by.
     fn columns(&self, table: &Table) -> Vec<String> {
-        let mut columns: Vec<String> = table
-            .columns
-            .iter()
-            .map(|c| format!("{} {}{}", c.name, self.column_type(c.kind), if c.nullable { "" } else { " NOT NULL" }))
-            .collect();
+        let mut columns = column_definitions(self, table);
         if table.primary_key.is_empty() {
             columns.push(format!("{ROW_ID} UUID NOT VISIBLE NOT NULL DEFAULT gen_random_uuid()"));
         }

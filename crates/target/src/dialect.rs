@@ -244,9 +244,7 @@ pub trait Dialect: Send + Sync {
 
     /// The columns of CREATE TABLE, each with its type.
     fn columns(&self, table: &Table) -> Vec<String> {
-        let null = |nullable: bool| if nullable { "" } else { " NOT NULL" };
-        let columns = table.columns.iter();
-        columns.map(|c| format!("{} {}{}", c.name, self.column_type(c.kind), null(c.nullable))).collect()
+        column_definitions(self, table)
     }
 
     /// The columns of the primary key; none if the table has no key.
@@ -321,6 +319,13 @@ pub trait Dialect: Send + Sync {
     fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
         &[]
     }
+}
+
+/// Names, types and NOT NULL of a table's own columns.
+pub(crate) fn column_definitions<D: Dialect + ?Sized>(dialect: &D, table: &Table) -> Vec<String> {
+    let null = |nullable: bool| if nullable { "" } else { " NOT NULL" };
+    let columns = table.columns.iter();
+    columns.map(|c| format!("{} {}{}", c.name, dialect.column_type(c.kind), null(c.nullable))).collect()
 }
 
 fn foreign_key(key: &ForeignKey) -> String {

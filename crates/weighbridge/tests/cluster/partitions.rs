@@ -87,6 +87,7 @@ fn what_a_database_lacks_is_refused_before_anything_is_touched() {
     load(cockroachdb, &["--partitions", "2", "--localities", "rack=a'b,x=y"], &["no locality"]);
     load(cockroachdb, &["--localities", "rack=0"], &["--partitions"]);
     load(cockroachdb, &["--split", "5"], &["--split 5 for 4 warehouses"]);
+    load(cockroachdb, &["--import-listen", "0.0.0.0:0"], &["--import-url"]);
     load(yugabytedb, &["--partitions", "2"], &["yugabytedb has no partitions"]);
     load(yugabytedb, &["--sharding", "range", "--tablets", "5"], &["--tablets 5 for 4 warehouses"]);
     load(yugabytedb, &["--sharding", "round"], &["hash", "range"]);

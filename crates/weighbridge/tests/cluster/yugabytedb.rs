@@ -127,7 +127,7 @@ fn the_whole_conversation_holds_without_yugabytedbs_own_clauses() {
         assert!(run["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{run:#}");
     }
 
-    // By range, in commits on the way; a step without its record is done anew, and its rows are there once.
+    // By range, in commits on the way; a step without its record is done anew, however, and its rows are there once.
     let batch = ["--tablets", "2", "--sharding", "range", "--copy-batch", "5000", "--replace"];
     done(&[&load[..], &batch].concat());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -137,7 +137,7 @@ fn the_whole_conversation_holds_without_yugabytedbs_own_clauses() {
                       DELETE FROM weighbridge WHERE name = 'complete'";
         session.execute(forget).await.unwrap();
     });
-    done(&["load", "--url", &url, "--resume", "--copy-batch", "5000"]);
+    done(&["load", "--url", &url, "--resume"]);
     let fresh = json(&["check", "--url", &url]);
     assert_eq!(fresh["passed"], true, "{fresh:#}");
 

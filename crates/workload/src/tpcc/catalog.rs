@@ -34,6 +34,8 @@ pub struct Catalog {
     pub foreign_keys: bool,
     /// How the rows lie in the cluster.
     pub placement: Placement,
+    /// Whether a step of the load can leave rows behind without its record.
+    pub partial_steps: bool,
 }
 
 /// Why a database can't be driven or checked. One line that says what to do.
@@ -62,7 +64,17 @@ impl Catalog {
         let load = Constants::for_load(seed);
         let run = Constants::for_run(seed, &load);
         let placement = Placement { keys: warehouses, ..Placement::default() };
-        Self { seed, warehouses, load, run, load_time_us, complete: false, foreign_keys, placement }
+        Self {
+            seed,
+            warehouses,
+            load,
+            run,
+            load_time_us,
+            complete: false,
+            foreign_keys,
+            placement,
+            partial_steps: false,
+        }
     }
 
     /// The rows that the load makes.
@@ -104,6 +116,7 @@ impl Catalog {
             complete: facts.contains_key("complete"),
             foreign_keys: number("foreign_keys")? == 1,
             placement: Placement::from_facts(warehouses, &facts).ok_or(CatalogError::Unreadable("the placement"))?,
+            partial_steps: facts.contains_key("partial_steps"),
         })
     }
 
@@ -143,6 +156,11 @@ impl Catalog {
     /// Records that the load has come to its end.
     pub(super) async fn write_complete(session: &mut Session) -> Result<(), Error> {
         replace(session, "complete", "1").await
+    }
+
+    /// Records that steps of the load can leave rows behind.
+    pub(super) async fn write_partial_steps(session: &mut Session) -> Result<(), Error> {
+        replace(session, "partial_steps", "1").await
     }
 
     /// Records that the foreign keys are there.

@@ -10,7 +10,7 @@ mod finish;
 mod import;
 mod steps;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -102,6 +102,11 @@ impl LoadPlan {
     pub fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
         let name = dialect.name();
         self.catalog.placement.check(dialect)?;
+        if let Transport::Served { listen, url: None } = self.transport
+            && listen.ip().is_unspecified()
+        {
+            return Err(format!("--import-listen {listen}: say with --import-url how the servers reach it"));
+        }
         if self.catalog.foreign_keys
             && let Some(why) = dialect.refuses_foreign_keys(&self.catalog.placement)
         {
@@ -233,17 +238,35 @@ pub async fn load(url: &Url, mut plan: LoadPlan, progress: Arc<LoadProgress>) ->
     progress.rows.store(rows_of(&there), Ordering::Relaxed);
     let rate = cluster::raise_snapshot_rate(&mut session, &plan).await?;
     let plan = Arc::new(plan);
-    let bytes = match plan.transport {
-        Transport::Copy | Transport::CopyInCommits(_) => copy(url, &plan, open, &progress).await?,
-        Transport::Served { .. } | Transport::Fetched { .. } => import::import(url, &plan, &done, &progress).await?,
-    };
-    let complete = finish::finish(url, &mut session, &plan, &progress).await?;
-    if complete && let Some(limit) = plan.settle {
-        cluster::settle(&mut session, limit, &progress).await?;
-    }
-    cluster::restore_snapshot_rate(&mut session, rate).await?;
+    let loaded = fill(url, &mut session, &plan, &done, open, &progress).await;
+    let restored = cluster::restore_snapshot_rate(&mut session, rate).await;
+    let (bytes, complete) = loaded?;
+    restored?;
     let rows = loaded_rows(&mut session, &plan).await?;
     Ok(LoadReport { rows, bytes, complete })
+}
+
+/// Rows, keys, statistics, rest. Returns the bytes sent, and whether the whole load is complete.
+async fn fill(
+    url: &Url,
+    session: &mut Session,
+    plan: &Arc<LoadPlan>,
+    done: &HashSet<(String, i32)>,
+    open: Vec<RowStep>,
+    progress: &Arc<LoadProgress>,
+) -> Result<(u64, bool), LoadError> {
+    let bytes = match plan.transport {
+        Transport::Copy | Transport::CopyInCommits(_) => copy(url, plan, open, progress).await?,
+        Transport::Served { .. } | Transport::Fetched { .. } => {
+            import::import(url, plan, done, progress).await?;
+            0
+        }
+    };
+    let complete = finish::finish(url, session, plan, progress).await?;
+    if complete && let Some(limit) = plan.settle {
+        cluster::settle(session, limit, progress).await?;
+    }
+    Ok((bytes, complete))
 }
 
 /// Makes the tables, or finds those of the load to go on with.
@@ -263,7 +286,7 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
         let begun = Catalog::read(session).await?;
         same_load(plan, &begun)?;
         plan.catalog = begun;
-        return Ok(());
+        return begin_partial_steps(session, plan).await;
     }
     if !there.is_empty() && plan.existing == Existing::Refuse {
         return Err(LoadError::Exists(format!("{} of the tables ({}, …)", there.len(), there[0])));
@@ -294,6 +317,16 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
     }
     plan.catalog.write(session).await?;
     session.commit().await?;
+    begin_partial_steps(session, plan).await
+}
+
+/// Says in the catalog, before any row, that from now on a step that breaks off leaves rows behind.
+async fn begin_partial_steps(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadError> {
+    if plan.transport != Transport::Copy && !plan.catalog.partial_steps {
+        Catalog::write_partial_steps(session).await?;
+        session.commit().await?;
+        plan.catalog.partial_steps = true;
+    }
     Ok(())
 }
 

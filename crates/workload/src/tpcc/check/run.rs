@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use target::{Error, Row, Session, Url, Value};
+use target::{Class, Error, Row, Session, Url, Value};
 
 use super::loaded::done_since;
 use super::{Applies, Check, CheckError, CheckOptions, CheckProgress, CheckResult, Scope, checks};
@@ -141,9 +141,7 @@ async fn ask_all(
                 if progress.stop.load(Ordering::Relaxed) {
                     return Err(CheckError::Interrupted);
                 }
-                open(&mut session, instant.as_deref());
-                let asked = ask(&mut session, *unit).await;
-                session.commit().await?;
+                let asked = ask_again(&mut session, *unit, instant.as_deref()).await;
                 found.push(asked.map_err(|e| e.context(format_args!("check {}", unit.check.name)))?);
                 progress.done.fetch_add(1, Ordering::Relaxed);
             }
@@ -155,6 +153,25 @@ async fn ask_all(
         all.extend(ended.map_err(|e| Error::permanent(format!("a session of the check failed: {e}")))??);
     }
     Ok(all)
+}
+
+/// Attempts at a query that a database under load refuses with the wish for another try.
+const ATTEMPTS: u32 = 20;
+
+/// Asks a unit, in the past if that is where to look, and again if the database wants that.
+async fn ask_again(session: &mut Session, unit: Unit, instant: Option<&str>) -> Result<Found, Error> {
+    let mut attempt = 1;
+    loop {
+        open(session, instant);
+        match ask(session, unit).await {
+            Err(e) if e.class() == Class::Retry && attempt < ATTEMPTS => {
+                session.rollback().await?;
+                attempt += 1;
+            }
+            Err(e) => return Err(e),
+            Ok(found) => return session.commit().await.map(|()| found),
+        }
+    }
 }
 
 /// Counts the violations of a unit, and fetches a few if there are any.

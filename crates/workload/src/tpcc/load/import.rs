@@ -32,13 +32,13 @@ struct Import {
     urls: Vec<String>,
 }
 
-/// Has the servers fetch all tables that are not on record. Returns the bytes sent by this client: none.
+/// Has the servers fetch all tables that are not on record.
 pub(super) async fn import(
     url: &Url,
     plan: &Arc<LoadPlan>,
     done: &HashSet<(String, i32)>,
     progress: &Arc<LoadProgress>,
-) -> Result<u64, LoadError> {
+) -> Result<(), LoadError> {
     let (server, base) = match &plan.transport {
         Transport::Served { listen, url } => {
             let population = plan.catalog.population();
@@ -48,7 +48,7 @@ pub(super) async fn import(
             (Some(server), base)
         }
         Transport::Fetched { from } => (None, from.clone()),
-        Transport::Copy | Transport::CopyInCommits(_) => return Ok(0),
+        Transport::Copy | Transport::CopyInCommits(_) => return Ok(()),
     };
     let imports = imports(plan, &base, server.is_some(), done);
     let work = {
@@ -58,9 +58,9 @@ pub(super) async fn import(
             async move { import_table(session, import, &plan, &progress).await }
         }
     };
-    in_parallel(url, plan.jobs, imports, work).await?;
+    let ended = in_parallel(url, plan.jobs, imports, work).await;
     drop(server);
-    Ok(0)
+    ended
 }
 
 /// What is to be fetched, the largest tables first.

@@ -9,7 +9,7 @@ use target::bulk::{BulkOptions, Loaded};
 use target::schema::Table;
 use target::{Access, Class, Error, Session, Url};
 
-use super::{LoadError, LoadPlan, LoadProgress, Transport, in_parallel};
+use super::{Existing, LoadError, LoadPlan, LoadProgress, Transport, in_parallel};
 use crate::tpcc::rows;
 use crate::tpcc::schema::TABLES;
 
@@ -125,6 +125,9 @@ async fn load_in_transaction(
     if !claim(session, step.table.name, step.w_id).await? {
         session.rollback().await?;
         return Ok(Loaded::default());
+    }
+    if plan.existing == Existing::Resume && plan.catalog.partial_steps {
+        remove_rows(session, step).await?;
     }
     let loaded = load_table(session, step, plan, None, progress).await?;
     let sql = "UPDATE weighbridge_load SET rows_loaded = $3 WHERE step = $1 AND w_id = $2";
