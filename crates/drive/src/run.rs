@@ -118,6 +118,7 @@ pub fn run(
         url: options.gateways.to_string(),
         settings: prepared.description.settings.clone(),
         embedded: options.gateways.dialect().embedded(),
+        placement: prepared.catalog.placement.facts(),
     };
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;

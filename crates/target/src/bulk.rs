@@ -21,6 +21,15 @@ pub trait RowSink {
     fn null(&mut self);
 }
 
+/// How a table is filled.
+#[derive(Clone, Debug, Default)]
+pub struct BulkOptions {
+    /// The name under which its rows go in, if not its own: that of their partition.
+    pub into: Option<String>,
+    /// Rows that are committed at once, for databases that can; none: all in the session's open transaction.
+    pub rows_per_commit: Option<u32>,
+}
+
 /// A table being filled, inside the session's open transaction.
 ///
 /// Dropped before [`Bulk::finish`], it leaves a transaction that can only be rolled back.

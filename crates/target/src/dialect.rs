@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, ForeignKey, Index, Table};
 
 /// Whether a transaction writes.
@@ -116,6 +117,11 @@ pub trait Dialect: Send + Sync {
     /// Whether primary keys cost least after the rows, and can be added then.
     fn primary_key_after_load(&self) -> bool;
 
+    /// Whether secondary indexes cost least after the rows.
+    fn indexes_after_load(&self) -> bool {
+        true
+    }
+
     /// Whether foreign keys can be added, and verified, after the rows.
     fn foreign_keys_after_load(&self) -> bool {
         true
@@ -177,20 +183,73 @@ pub trait Dialect: Send + Sync {
         ""
     }
 
+    /// The ways of spreading data that the database has.
+    fn spreads(&self) -> &'static [Spread] {
+        &[]
+    }
+
+    /// The places to which partitions are bound if none are named.
+    fn usual_localities(&self, _partitions: u32) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why this placement can't go with foreign keys, if it can't.
+    fn refuses_foreign_keys(&self, _placement: &Placement) -> Option<&'static str> {
+        None
+    }
+
+    /// The columns of a primary key or an index, with how each decides where rows are.
+    fn key_columns(&self, columns: &[&str], _placement: &Placement) -> String {
+        columns.join(", ")
+    }
+
+    /// The clause that spreads a table, at the very end of CREATE TABLE.
+    fn spread_clause(&self, _table: &Table, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread a table right after CREATE TABLE.
+    fn spread_table(&self, _table: &Table, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The clause that spreads an index of a table with a spreading column, at the very end of CREATE INDEX.
+    fn spread_index_clause(&self, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread an index right after CREATE INDEX.
+    fn spread_index(&self, _table: &Table, _index: &Index, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The name under which the rows of a table with this value of the spreading column are loaded fastest.
+    fn rows_of(&self, table: &Table, _placement: &Placement, _key: i32) -> String {
+        table.name.to_owned()
+    }
+
     /// CREATE TABLE, with its primary key and its foreign keys or without.
-    fn create_table(&self, table: &Table, primary_key: bool, foreign_keys: bool) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for column in table.columns {
-            let null = if column.nullable { "" } else { " NOT NULL" };
-            parts.push(format!("{} {}{null}", column.name, self.column_type(column.kind)));
-        }
-        if primary_key && !table.primary_key.is_empty() {
-            parts.push(format!("PRIMARY KEY ({})", table.primary_key.join(", ")));
+    fn create_table(&self, table: &Table, primary_key: bool, foreign_keys: bool, placement: &Placement) -> String {
+        let mut parts = self.columns(table);
+        let key = self.primary_key(table);
+        if primary_key && !key.is_empty() {
+            parts.push(format!("PRIMARY KEY ({})", self.key_columns(&key, placement)));
         }
         if foreign_keys {
             parts.extend(table.foreign_keys.iter().map(foreign_key));
         }
-        format!("CREATE TABLE {} (\n  {}\n){}", table.name, parts.join(",\n  "), self.table_suffix(table))
+        let (name, suffix) = (table.name, self.table_suffix(table));
+        format!("CREATE TABLE {name} (\n  {}\n){suffix}{}", parts.join(",\n  "), self.spread_clause(table, placement))
+    }
+
+    /// The columns of CREATE TABLE, each with its type.
+    fn columns(&self, table: &Table) -> Vec<String> {
+        column_definitions(self, table)
+    }
+
+    /// The columns of the primary key; none if the table has no key.
+    fn primary_key(&self, table: &Table) -> Vec<&'static str> {
+        table.primary_key.to_vec()
     }
 
     /// Adds the primary key after the load.
@@ -204,9 +263,69 @@ pub trait Dialect: Send + Sync {
     }
 
     /// CREATE INDEX.
-    fn create_index(&self, table: &Table, index: &Index) -> String {
-        format!("CREATE INDEX {} ON {} ({})", index.name, table.name, index.columns.join(", "))
+    fn create_index(&self, table: &Table, index: &Index, placement: &Placement) -> String {
+        let columns = self.key_columns(index.columns, placement);
+        let spread = if table.spread_by.is_some() { self.spread_index_clause(placement) } else { String::new() };
+        format!("CREATE INDEX {} ON {} ({columns}){spread}", index.name, table.name)
     }
+
+    /// The statement that fills a table from rows that follow it, committing every so many rows if asked to.
+    fn copy(&self, into: &str, columns: &str, _rows_per_commit: Option<u32>) -> String {
+        format!("COPY {into} ({columns}) FROM STDIN (FORMAT binary)")
+    }
+
+    /// Whether a copy can commit every so many rows, and the settings of a session that does so.
+    fn copy_in_commits(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// The statement with which the servers fetch a table's rows as CSV from `urls` by themselves. Its answer's fourth
+    /// column is how many came. `None` if they can't.
+    fn import(&self, _table: &Table, _urls: &[String]) -> Option<String> {
+        None
+    }
+
+    /// The setting of the whole cluster that bounds how fast replicas move, if there is one.
+    fn snapshot_rate(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for how much is still to be moved between the nodes, if that can be asked.
+    fn unsettled(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What is to be done by hand after a load, before a run on several nodes.
+    fn after_load(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for the instant so many seconds ago, as [`Dialect::begin_at`] takes it; `None` if the past can't be read.
+    fn instant(&self, _seconds_ago: u64) -> Option<String> {
+        None
+    }
+
+    /// The statement that opens a transaction that reads the data as they were at an instant.
+    fn begin_at(&self, _instant: &str) -> String {
+        self.begin(self.default_isolation(), Access::ReadOnly)
+    }
+
+    /// The query for the names and values of the settings that matter to a measurement, if the wire's own doesn't serve.
+    fn settings(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Settings, and values of theirs, with which a result departs from the standard, and why.
+    fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
+        &[]
+    }
+}
+
+/// Names, types and NOT NULL of a table's own columns.
+pub(crate) fn column_definitions<D: Dialect + ?Sized>(dialect: &D, table: &Table) -> Vec<String> {
+    let null = |nullable: bool| if nullable { "" } else { " NOT NULL" };
+    let columns = table.columns.iter();
+    columns.map(|c| format!("{} {}{}", c.name, dialect.column_type(c.kind), null(c.nullable))).collect()
 }
 
 fn foreign_key(key: &ForeignKey) -> String {

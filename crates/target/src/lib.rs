@@ -10,6 +10,7 @@ mod dialect;
 mod error;
 mod gateways;
 pub mod mysql;
+pub mod placement;
 pub mod postgres;
 pub mod schema;
 mod session;

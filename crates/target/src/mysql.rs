@@ -3,6 +3,7 @@
 use mysql_async::{Opts, OptsBuilder, SslOpts};
 
 use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Table};
 
 /// MySQL's dialect.
@@ -48,6 +49,20 @@ pub(crate) mod family {
     /// Transactions open by themselves, since autocommit is off; only the level is said, when it changes.
     pub(crate) fn begin(isolation: Isolation) -> String {
         format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", isolation.sql())
+    }
+
+    /// The clause that partitions a table. Its last partition takes all keys from its first on (1.4.11).
+    pub(crate) fn spread_clause(table: &Table, placement: &Placement) -> String {
+        let partitions = placement.partitions();
+        let Some(column) = table.spread_by.filter(|_| !partitions.is_empty()) else { return String::new() };
+        let next = partitions.iter().skip(1).map(|keys| format!("({})", keys.start()));
+        let bounds = next.chain(["MAXVALUE".to_owned()]).enumerate();
+        let parts: Vec<String> = bounds.map(|(i, bound)| format!("PARTITION p{i} VALUES LESS THAN {bound}")).collect();
+        format!(" PARTITION BY RANGE ({column}) (\n  {}\n)", parts.join(",\n  "))
+    }
+
+    pub(crate) fn refuses_foreign_keys(placement: &Placement) -> Option<&'static str> {
+        placement.partitions.map(|_| "partitioned tables can have none here: leave out --partitions, or foreign keys")
     }
 
     /// Duplicate table, key name, foreign key name (two codes).
@@ -119,6 +134,18 @@ macro_rules! innodb {
 
             fn table_suffix(&self, _table: &Table) -> &'static str {
                 family::TABLE_SUFFIX
+            }
+
+            fn spreads(&self) -> &'static [Spread] {
+                &[Spread::Partitions]
+            }
+
+            fn spread_clause(&self, table: &Table, placement: &Placement) -> String {
+                family::spread_clause(table, placement)
+            }
+
+            fn refuses_foreign_keys(&self, placement: &Placement) -> Option<&'static str> {
+                family::refuses_foreign_keys(placement)
             }
         }
     };

@@ -8,6 +8,8 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use crate::dialect::{Dialect, Isolation, WireKind};
+use crate::placement::{Placement, Spread};
+use crate::schema::Table;
 use crate::tls::Files;
 
 /// PostgreSQL's dialect.
@@ -53,6 +55,52 @@ impl Dialect for Postgres {
     /// the last step of the load (which does wait) makes all earlier ones durable too.
     fn load_settings(&self) -> &'static [&'static str] {
         &["SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'"]
+    }
+
+    fn spreads(&self) -> &'static [Spread] {
+        &[Spread::Partitions]
+    }
+
+    fn spread_clause(&self, table: &Table, placement: &Placement) -> String {
+        match (table.spread_by, placement.partitions) {
+            (Some(column), Some(_)) => format!(" PARTITION BY RANGE ({column})"),
+            _ => String::new(),
+        }
+    }
+
+    /// Open at both ends: an insert must find a partition for any key (1.4.11).
+    fn spread_table(&self, table: &Table, placement: &Placement) -> Vec<String> {
+        if table.spread_by.is_none() {
+            return Vec::new();
+        }
+        let (name, partitions) = (table.name, placement.partitions());
+        let bound = |number: usize| match partitions.get(number) {
+            Some(keys) if number > 0 => keys.start().to_string(),
+            Some(_) => "MINVALUE".to_owned(),
+            None => "MAXVALUE".to_owned(),
+        };
+        let numbers = 0..partitions.len();
+        let sql = |i| {
+            format!("CREATE TABLE {name}_p{i} PARTITION OF {name} FOR VALUES FROM ({}) TO ({})", bound(i), bound(i + 1))
+        };
+        numbers.map(sql).collect()
+    }
+
+    /// The partition itself: a COPY into the whole table looks for the partition row by row.
+    fn rows_of(&self, table: &Table, placement: &Placement, key: i32) -> String {
+        let partition = placement.partitions().iter().position(|keys| keys.contains(&key));
+        match (table.spread_by, partition) {
+            (Some(_), Some(number)) => format!("{}_p{number}", table.name),
+            _ => table.name.to_owned(),
+        }
+    }
+
+    fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
+        &[
+            ("fsync", "off", "committed transactions can be lost in a crash of the machine (3.5)"),
+            ("full_page_writes", "off", "a crash of the machine can tear pages (3.5)"),
+            ("synchronous_commit", "off", "commits are acknowledged before they are durable (3.5.2)"),
+        ]
     }
 
     /// VACUUM too: without it the first minutes of a run pay for the hint bits and the visibility map of the load.

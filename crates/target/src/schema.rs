@@ -83,6 +83,9 @@ pub struct Table {
     pub foreign_keys: &'static [ForeignKey],
     /// Its secondary indexes.
     pub indexes: &'static [Index],
+    /// The column by whose value its rows can be spread over a cluster, if there is one. It is the first column of
+    /// the primary key and of every index.
+    pub spread_by: Option<&'static str>,
 }
 
 impl Table {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::bulk::Bulk;
+use crate::bulk::{Bulk, BulkOptions};
 use crate::url::Place;
 use crate::wire::{mysql, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
@@ -85,11 +85,30 @@ impl Session {
     /// Opens a transaction. It travels with the first wave, as drivers do it, and costs no round trip of its own.
     pub fn begin(&mut self, isolation: Isolation, access: Access) {
         let sql = self.dialect.begin(isolation, access);
+        self.open(sql);
+    }
+
+    fn open(&mut self, begin: String) {
         match &mut self.wire {
-            Wire::Mysql(mysql) => mysql.begin(sql),
-            Wire::Postgres(pg) => pg.begin(sql),
-            Wire::Sqlite(sqlite) => sqlite.begin(sql),
+            Wire::Mysql(mysql) => mysql.begin(begin),
+            Wire::Postgres(pg) => pg.begin(begin),
+            Wire::Sqlite(sqlite) => sqlite.begin(begin),
         }
+    }
+
+    /// The instant so many seconds ago by the database's clock, for [`Session::begin_at`]; `None` if it can't read the past.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn instant(&mut self, seconds_ago: u64) -> Result<Option<String>, Error> {
+        let Some(sql) = self.dialect.instant(seconds_ago) else { return Ok(None) };
+        Ok(Some(self.query(&sql, &[]).await?.only()?.text(0)?.to_owned()))
+    }
+
+    /// Opens a transaction that reads the data as they were at an instant.
+    pub fn begin_at(&mut self, instant: &str) {
+        let sql = self.dialect.begin_at(instant);
+        self.open(sql);
     }
 
     /// Sends a wave of `N` calls and waits for all its answers.
@@ -201,10 +220,10 @@ impl Session {
     ///
     /// # Errors
     /// The database's refusal.
-    pub async fn bulk(&mut self, table: &crate::schema::Table) -> Result<Bulk<'_>, Error> {
+    pub async fn bulk(&mut self, table: &crate::schema::Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => Ok(Bulk::mysql(mysql.bulk(table).await?)),
-            Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table).await?)),
+            Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table, options).await?)),
             Wire::Sqlite(sqlite) => Ok(Bulk::sqlite(sqlite.bulk(table))),
         }
     }

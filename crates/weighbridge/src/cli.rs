@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use target::Isolation;
+use target::placement::Sharding;
 use workload::tpcc::Style;
 
 /// Tells the truth about your SQL database under TPC-C.
@@ -110,6 +111,11 @@ pub(crate) struct LoadArgs {
     /// Declare the ten foreign keys
     #[arg(long)]
     pub(crate) foreign_keys: bool,
+    /// Declare the ten foreign keys of data that are loaded, and do nothing else
+    #[arg(long, conflicts_with_all = ["foreign_keys", "replace", "resume", "warehouses"])]
+    pub(crate) foreign_keys_only: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     /// Seed of all rows and constants: the same seed and load time make the same data on every database
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -119,6 +125,65 @@ pub(crate) struct LoadArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How the rows come into a cluster, and how they lie in it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "In a cluster, where the database has it")]
+pub(crate) struct ClusterArgs {
+    /// Partition every table but ITEM, and every index, by ranges of warehouses
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) partitions: Option<u32>,
+    /// The place of each partition, such as region=a,region=b, or none [default: rack=0,rack=1,... on CockroachDB]
+    #[arg(long, value_name = "LIST", value_parser = localities, requires = "partitions")]
+    pub(crate) localities: Option<Localities>,
+    /// Split every table but ITEM, and every index, into ranges before the rows come [N: one a warehouse, at most 1000]
+    #[arg(long, value_name = "N", num_args = 0..=1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) split: Option<Option<u32>>,
+    /// Strew the ranges over the nodes before the rows come
+    #[arg(long)]
+    pub(crate) scatter: bool,
+    /// Tablets of every table but ITEM, and of every index
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) tablets: Option<u32>,
+    /// Shard keys by hash or by range [default: hash]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) sharding: Option<Sharding>,
+    /// Have the servers fetch the rows as CSV from this client, which listens here: 0.0.0.0:8000
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "import_from")]
+    pub(crate) import_listen: Option<std::net::SocketAddr>,
+    /// How the servers reach that listener [default: http://ADDRESS]
+    #[arg(long, value_name = "URL", requires = "import_listen")]
+    pub(crate) import_url: Option<String>,
+    /// Have the servers fetch the rows from files of `weighbridge generate`: s3://..., nodelocal://1/..., http://...
+    #[arg(long, value_name = "LOCATION")]
+    pub(crate) import_from: Option<String>,
+    /// Commit this many rows at once, outside of distributed transactions, instead of a table of a warehouse
+    #[arg(long, value_name = "ROWS", conflicts_with_all = ["import_listen", "import_from"],
+          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) copy_batch: Option<u32>,
+    /// How fast replicas may move while the load lasts, such as 64MiB (a second)
+    #[arg(long, value_name = "RATE")]
+    pub(crate) snapshot_rate: Option<String>,
+    /// Wait at the end until the replicas have come to rest, at most this long
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) settle: Option<Duration>,
+}
+
+/// The places of partitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Localities {
+    /// Bound to none.
+    None,
+    /// One for each partition.
+    Named(Vec<String>),
+}
+
+fn localities(text: &str) -> Result<Localities, String> {
+    match text {
+        "none" => Ok(Localities::None),
+        list => list.split(',').map(target::placement::locality).collect::<Result<_, _>>().map(Localities::Named),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -199,6 +264,9 @@ pub(crate) struct CheckArgs {
     /// Sessions that check side by side [default: the machine's cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// Look at the data as they were so long ago, such as -10s, without disturbing a run, where the database can
+    #[arg(long, value_name = "TIME", value_parser = ago, allow_hyphen_values = true)]
+    pub(crate) as_of: Option<Duration>,
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
@@ -275,6 +343,13 @@ fn duration(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("must be at least 1s".to_owned()),
         duration => Ok(duration),
     }
+}
+
+fn ago(text: &str) -> Result<Duration, String> {
+    let Some(ago) = text.strip_prefix('-') else {
+        return Err("write how long ago with a minus sign, such as -10s".to_owned());
+    };
+    duration(ago)
 }
 
 fn pacing(text: &str) -> Result<drive::Pacing, String> {

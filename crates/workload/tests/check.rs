@@ -17,7 +17,7 @@ mod faults;
 use faults::{Change, Fault};
 
 async fn check_of(database: &Database, first_warehouse: i32, warehouses: i32) -> Vec<CheckResult> {
-    let options = CheckOptions { first_warehouse, warehouses, jobs: 2 };
+    let options = CheckOptions { first_warehouse, warehouses, jobs: 2, seconds_ago: None };
     let progress = Arc::new(CheckProgress::default());
     let results = check(&database.url.clone().into(), options, progress.clone()).await.unwrap();
     assert_eq!(results.len(), checks().count());
@@ -143,7 +143,8 @@ async fn what_cannot_be_checked_is_said_in_one_line() {
     let asked = |url: Url, warehouses, stop| async move {
         let progress = Arc::new(CheckProgress::default());
         progress.stop.store(stop, Ordering::Relaxed);
-        check(&url.into(), CheckOptions { first_warehouse: 1, warehouses, jobs: 2 }, progress).await.unwrap_err()
+        let options = CheckOptions { first_warehouse: 1, warehouses, jobs: 2, seconds_ago: None };
+        check(&url.into(), options, progress).await.unwrap_err()
     };
     let missing = asked(database.url.clone(), 1, false).await;
     assert!(matches!(missing, CheckError::Catalog(_)), "{missing}");

@@ -12,7 +12,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Connection, CopyInSink, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::bulk::{Loaded, RowSink};
+use crate::bulk::{BulkOptions, Loaded, RowSink};
 use crate::dialect::Dialect;
 use crate::postgres::Address;
 use crate::schema::Table;
@@ -180,9 +180,10 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) async fn bulk(&mut self, table: &Table) -> Result<Bulk<'_>, Error> {
+    pub(crate) async fn bulk(&mut self, table: &Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
         self.flush_begin().await?;
-        let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, table.column_list());
+        let into = options.into.as_deref().unwrap_or(table.name);
+        let sql = self.dialect.copy(into, &table.column_list(), options.rows_per_commit);
         let sink = self.client.copy_in(&sql).await.map_err(error)?;
         let mut buffer = BytesMut::with_capacity(COPY_CHUNK_BYTES + 4096);
         buffer.put_slice(b"PGCOPY\n\xff\r\n\0");
@@ -201,7 +202,7 @@ impl Session {
     pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
         let version = self.query("SELECT version()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();
-        for row in self.query(SETTINGS, &[]).await?.rows() {
+        for row in self.query(self.dialect.settings().unwrap_or(SETTINGS), &[]).await?.rows() {
             let name = row.text(0)?;
             // Folders and files say nothing of the speed, and much of the machine; primary_conninfo may hold a password.
             if !name.ends_with("_file") && !name.ends_with("_directory") && name != "primary_conninfo" {
@@ -209,13 +210,9 @@ impl Session {
             }
         }
         let mut deviations = Vec::new();
-        for (name, why) in [
-            ("fsync", "committed transactions can be lost in a crash of the machine (3.5)"),
-            ("full_page_writes", "a crash of the machine can tear pages (3.5)"),
-            ("synchronous_commit", "commits are acknowledged before they are durable (3.5.2)"),
-        ] {
-            if settings.get(name).is_some_and(|value| value == "off") {
-                deviations.push(format!("{name} = off: {why}"));
+        for (name, unsafe_value, why) in self.dialect.unsafe_settings() {
+            if settings.get(*name).is_some_and(|value| value == unsafe_value) {
+                deviations.push(format!("{name} = {unsafe_value}: {why}"));
             }
         }
         Ok(Description { version, settings, deviations })
@@ -255,6 +252,12 @@ fn named(call: &Call, ran: Ran) -> Result<Answer, Error> {
     }
 }
 
+/// Beginnings of codes that say: the connection, or this way into the cluster, is of no more use. Nothing is committed
+/// unless COMMIT was under way; then nobody knows (of 40003 that is the very meaning).
+///
+/// `08` connection, `57P` the server goes down; CockroachDB's `40003` ambiguous result, `58C0` a range or node can't be reached.
+const LOST: [&str; 4] = ["08", "57P", "40003", "58C0"];
+
 /// Classes an error by its SQLSTATE, never by its text.
 fn error(e: tokio_postgres::Error) -> Error {
     let Some(db) = e.as_db_error() else {
@@ -277,7 +280,7 @@ fn error(e: tokio_postgres::Error) -> Error {
         .contains(code)
     {
         Class::Retry
-    } else if code.code().starts_with("08") || code.code().starts_with("57P") {
+    } else if LOST.iter().any(|lost| code.code().starts_with(lost)) {
         Class::Lost
     } else {
         Class::Permanent

@@ -17,6 +17,10 @@ use crate::{interrupt, output};
 pub(crate) fn run(args: &CheckArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_file(gateways.first())?;
+    let dialect = gateways.dialect();
+    if args.as_of.is_some() && dialect.instant(0).is_none() {
+        return Err(Failure::Usage(format!("{} can't read the past: leave out --as-of", dialect.name())));
+    }
     let runtime = runtime()?;
     let loaded = runtime.block_on(async {
         Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?.warehouses)
@@ -29,7 +33,8 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
         )));
     }
     let jobs = args.jobs.map_or_else(|| sessions(&gateways), usize::from);
-    let options = CheckOptions { first_warehouse: first, warehouses, jobs };
+    let seconds_ago = args.as_of.map(|ago| ago.as_secs());
+    let options = CheckOptions { first_warehouse: first, warehouses, jobs, seconds_ago };
     let results = with_progress(&runtime, &gateways, options)?;
     let recorded: Vec<Recorded> = results.iter().map(recorded).collect();
     if args.json {
@@ -45,7 +50,7 @@ pub(super) fn after_run(gateways: &Gateways, plan: &Plan) -> Result<Vec<Recorded
     let runtime = runtime()?;
     let gateways = runtime.block_on(gateways.living())?;
     let (first_warehouse, warehouses) = (plan.first_warehouse as i32, plan.warehouses as i32);
-    let options = CheckOptions { first_warehouse, warehouses, jobs: sessions(&gateways) };
+    let options = CheckOptions { first_warehouse, warehouses, jobs: sessions(&gateways), seconds_ago: None };
     Ok(with_progress(&runtime, &gateways, options)?.iter().map(recorded).collect())
 }
 

@@ -8,7 +8,7 @@ use target::{Gateways, Url};
 use tpcc::mix::Mix;
 use workload::tpcc::Style;
 use workload::tpcc::catalog::Catalog;
-use workload::tpcc::load::{Existing, LoadPlan};
+use workload::tpcc::load::LoadPlan;
 
 use super::{Ended, Failure, Status, run::measure, runtime};
 use crate::cli::DemoArgs;
@@ -55,13 +55,7 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
 fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
     let gateways = Gateways::from(Url::parse(&format!("sqlite:{}", file.display()))?);
     eprintln!("1. load: one warehouse into {gateways}");
-    let plan = LoadPlan {
-        first_warehouse: 1,
-        warehouses: 1,
-        catalog: Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false),
-        jobs: 1,
-        existing: Existing::Refuse,
-    };
+    let plan = LoadPlan::new(Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false));
     super::load::with_progress(&runtime()?, &gateways, plan)?;
     eprintln!("2. run: five transactions, no keying and think times; then 3. the checks");
     let options = Options {

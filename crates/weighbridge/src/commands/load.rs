@@ -4,30 +4,37 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use target::{Gateways, Session};
+use target::placement::Placement;
+use target::{Dialect, Gateways, Session};
 use workload::tpcc::catalog::Catalog;
-use workload::tpcc::load::{Existing, LoadError, LoadPlan, LoadProgress, LoadReport, load};
+use workload::tpcc::load::{
+    Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, load,
+};
 
 use super::{Ended, Failure, Status, gateways, runtime, sessions, slice};
-use crate::cli::LoadArgs;
+use crate::cli::{ClusterArgs, LoadArgs, Localities};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    let runtime = runtime()?;
+    if args.foreign_keys_only {
+        return foreign_keys(&runtime, &gateways, args.json);
+    }
     let existing = match (args.replace, args.resume) {
         (true, _) => Existing::Replace,
         (_, true) => Existing::Resume,
         _ => Existing::Refuse,
     };
-    let runtime = runtime()?;
     let begun = match existing {
         Existing::Resume => Some(runtime.block_on(read_catalog(&gateways))?),
         _ => None,
     };
-    let whole = begun.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1).map(|begun| begun.warehouses);
+    let begun_warehouses = begun.map(|begun| begun.warehouses);
+    let whole = begun_warehouses.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1);
     let warehouses = args.warehouses.or(whole).unwrap_or(1);
-    let total = args.total_warehouses.or(begun.map(|begun| begun.warehouses).filter(|_| args.warehouses.is_none()));
+    let total = args.total_warehouses.or(begun_warehouses.filter(|_| args.warehouses.is_none()));
     let (first_warehouse, warehouses, total) = slice(args.first_warehouse, warehouses, total)?;
     if existing == Existing::Replace && first_warehouse > 1 {
         return Err(Failure::Usage(
@@ -35,13 +42,19 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         ));
     }
     let load_time = args.load_time.unwrap_or_else(jiff::Timestamp::now);
+    let mut catalog = Catalog::new(args.seed, total, load_time.as_second() * 1_000_000, args.foreign_keys);
+    catalog.placement = placement(&args.cluster, gateways.dialect(), total);
     let plan = LoadPlan {
         first_warehouse,
         warehouses,
-        catalog: Catalog::new(args.seed, total, load_time.as_second() * 1_000_000, args.foreign_keys),
+        catalog,
         jobs: jobs(&gateways, args.jobs),
         existing,
+        transport: transport(&args.cluster),
+        snapshot_rate: args.cluster.snapshot_rate.clone(),
+        settle: args.cluster.settle,
     };
+    plan.check(gateways.dialect()).map_err(Failure::Usage)?;
     let started = Instant::now();
     let report = with_progress(&runtime, &gateways, plan)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -49,6 +62,66 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         output::print_json(&json(warehouses, &report, seconds))?;
     } else {
         output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
+    }
+    if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
+        eprintln!("{hint}");
+    }
+    Ok(Status::Done)
+}
+
+/// More ranges than this are not cut if nobody asks for a number.
+const USUAL_RANGES: u32 = 1000;
+
+/// What was asked for, with what the database takes where nothing was said.
+fn placement(args: &ClusterArgs, dialect: &dyn Dialect, warehouses: i32) -> Placement {
+    let named = match &args.localities {
+        Some(Localities::None) => Some(Vec::new()),
+        Some(Localities::Named(names)) => Some(names.clone()),
+        None => None,
+    };
+    let usual = || args.partitions.map_or(Vec::new(), |partitions| dialect.usual_localities(partitions));
+    Placement {
+        keys: warehouses,
+        partitions: args.partitions,
+        localities: named.unwrap_or_else(usual),
+        ranges: args.split.map(|ranges| ranges.unwrap_or(USUAL_RANGES.min(warehouses.unsigned_abs()))),
+        scatter: args.scatter,
+        tablets: args.tablets,
+        sharding: args.sharding,
+    }
+}
+
+fn transport(args: &ClusterArgs) -> Transport {
+    match (args.import_listen, &args.import_from, args.copy_batch) {
+        (Some(listen), _, _) => Transport::Served { listen, url: args.import_url.clone() },
+        (_, Some(from), _) => Transport::Fetched { from: from.clone() },
+        (_, _, Some(rows)) => Transport::CopyInCommits(rows),
+        _ => Transport::Copy,
+    }
+}
+
+/// Declares the foreign keys of data that are loaded.
+fn foreign_keys(runtime: &tokio::runtime::Runtime, gateways: &Gateways, json: bool) -> Ended {
+    super::require_file(gateways.first())?;
+    let dialect = gateways.dialect();
+    if !dialect.foreign_keys_after_load() {
+        let name = dialect.name();
+        return Err(Failure::Usage(format!("{name} can't add foreign keys after the load: load with --foreign-keys")));
+    }
+    let begun = runtime.block_on(read_catalog(gateways))?;
+    if let Some(why) = dialect.refuses_foreign_keys(&begun.placement) {
+        return Err(Failure::Usage(format!("--foreign-keys-only: {why}")));
+    }
+    let started = Instant::now();
+    let progress = Arc::new(LoadProgress::default());
+    let stopped = progress.clone();
+    interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
+    runtime.block_on(add_foreign_keys(gateways, progress))?;
+    let seconds = started.elapsed().as_secs_f64();
+    if json {
+        output::print_json(&serde_json::json!({ "foreign_keys": true, "seconds": seconds }))?;
+    } else {
+        output::print(&format!("declared and verified the foreign keys of {gateways} in {seconds:.1} s"))?;
     }
     Ok(Status::Done)
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use ::tpcc::nurand::Constants;
 use ::tpcc::population::Population;
+use target::placement::Placement;
 use target::{Error, Session};
 
 use super::schema;
@@ -15,7 +16,7 @@ use super::schema;
 const FORMAT: u64 = 1;
 
 /// A load's facts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     /// Seed of every row, and of the constants.
     pub seed: u64,
@@ -31,6 +32,10 @@ pub struct Catalog {
     pub complete: bool,
     /// Whether foreign keys were asked for.
     pub foreign_keys: bool,
+    /// How the rows lie in the cluster.
+    pub placement: Placement,
+    /// Whether a step of the load can leave rows behind without its record.
+    pub partial_steps: bool,
 }
 
 /// Why a database can't be driven or checked. One line that says what to do.
@@ -58,7 +63,18 @@ impl Catalog {
     pub fn new(seed: u64, warehouses: i32, load_time_us: i64, foreign_keys: bool) -> Self {
         let load = Constants::for_load(seed);
         let run = Constants::for_run(seed, &load);
-        Self { seed, warehouses, load, run, load_time_us, complete: false, foreign_keys }
+        let placement = Placement { keys: warehouses, ..Placement::default() };
+        Self {
+            seed,
+            warehouses,
+            load,
+            run,
+            load_time_us,
+            complete: false,
+            foreign_keys,
+            placement,
+            partial_steps: false,
+        }
     }
 
     /// The rows that the load makes.
@@ -86,9 +102,10 @@ impl Catalog {
         if number("format")? != FORMAT as i64 {
             return Err(CatalogError::Format(facts.get("format").cloned().unwrap_or_default()));
         }
+        let warehouses = small("warehouses")?;
         Ok(Self {
             seed: facts.get("seed").and_then(|v| v.parse().ok()).ok_or(CatalogError::Unreadable("seed"))?,
-            warehouses: small("warehouses")?,
+            warehouses,
             load: Constants {
                 c_last: small("c_last_load")?,
                 c_id: small("c_id_load")?,
@@ -98,6 +115,8 @@ impl Catalog {
             load_time_us: number("load_time_us")?,
             complete: facts.contains_key("complete"),
             foreign_keys: number("foreign_keys")? == 1,
+            placement: Placement::from_facts(warehouses, &facts).ok_or(CatalogError::Unreadable("the placement"))?,
+            partial_steps: facts.contains_key("partial_steps"),
         })
     }
 
@@ -128,14 +147,31 @@ impl Catalog {
         for (name, value) in &facts {
             insert(session, name, value).await?;
         }
+        for (name, value) in &self.placement.facts() {
+            insert(session, name, value).await?;
+        }
         insert(session, "foreign_keys", if self.foreign_keys { "1" } else { "0" }).await
     }
 
     /// Records that the load has come to its end.
     pub(super) async fn write_complete(session: &mut Session) -> Result<(), Error> {
-        session.query("DELETE FROM weighbridge WHERE name = $1", &["complete".into()]).await?;
-        insert(session, "complete", "1").await
+        replace(session, "complete", "1").await
     }
+
+    /// Records that steps of the load can leave rows behind.
+    pub(super) async fn write_partial_steps(session: &mut Session) -> Result<(), Error> {
+        replace(session, "partial_steps", "1").await
+    }
+
+    /// Records that the foreign keys are there.
+    pub(super) async fn write_foreign_keys(session: &mut Session) -> Result<(), Error> {
+        replace(session, "foreign_keys", "1").await
+    }
+}
+
+async fn replace(session: &mut Session, name: &str, value: &str) -> Result<(), Error> {
+    session.query("DELETE FROM weighbridge WHERE name = $1", &[name.into()]).await?;
+    insert(session, name, value).await
 }
 
 async fn insert(session: &mut Session, name: &str, value: &str) -> Result<(), Error> {

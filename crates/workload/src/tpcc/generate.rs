@@ -95,6 +95,14 @@ pub fn generate(plan: &GeneratePlan, folder: &Path, progress: &GenerateProgress)
     Ok(done)
 }
 
+/// The name of a table's file: a slice's numbers are part of it.
+pub(super) fn file_name(table: &Table, first: i32, last: i32, whole: bool) -> String {
+    match whole {
+        true => format!("{}.csv", table.name),
+        false => format!("{}.{first}-{last}.csv", table.name),
+    }
+}
+
 fn write_table(
     plan: &GeneratePlan,
     table: &'static Table,
@@ -102,11 +110,7 @@ fn write_table(
     progress: &GenerateProgress,
 ) -> io::Result<Generated> {
     let last = plan.first_warehouse + plan.warehouses - 1;
-    let name = match plan.whole {
-        true => format!("{}.csv", table.name),
-        false => format!("{}.{}-{last}.csv", table.name, plan.first_warehouse),
-    };
-    let path = folder.join(name);
+    let path = folder.join(file_name(table, plan.first_warehouse, last, plan.whole));
     let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
     let mut file = File::create_new(&path).map_err(named)?;
     let (mut csv, mut rows, mut bytes) = (Csv::default(), 0, 0);

@@ -4,18 +4,28 @@
 //! transaction that also records the step, so a load that is interrupted or killed at any moment
 //! can be resumed and leaves every row exactly once.
 
+mod cluster;
+mod csv_server;
+mod finish;
+mod import;
+mod steps;
+
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use ::tpcc::population::Population;
-use target::bulk::Loaded;
-use target::schema::Table;
-use target::{Access, Error, Gateways, Session};
+use target::placement::Placement;
+use target::schema::{Index, Table};
+use target::{Access, Dialect, Error, Gateways, Session};
 
 use super::catalog::{Catalog, CatalogError};
 use super::rows;
 use super::schema::{self, TABLES};
+use steps::{RowStep, copy, done_steps};
+
+pub use finish::add_foreign_keys;
 
 /// What to do when tables are there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +36,27 @@ pub enum Existing {
     Replace,
     /// Go on where an interrupted load ended.
     Resume,
+}
+
+/// How the rows come into the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// This client sends them, a table of a warehouse in one transaction.
+    Copy,
+    /// This client sends them, and the database commits them every so many rows.
+    CopyInCommits(u32),
+    /// The servers fetch them as CSV from this client, which makes them as they are asked for.
+    Served {
+        /// Where this client listens.
+        listen: SocketAddr,
+        /// How the servers reach it; none: at that address.
+        url: Option<String>,
+    },
+    /// The servers fetch them as CSV from a place where `generate` has put them.
+    Fetched {
+        /// The folder, as the servers know it: `s3://…`, `nodelocal://1/…`, `http://…`.
+        from: String,
+    },
 }
 
 /// A load, as asked for.
@@ -41,9 +72,69 @@ pub struct LoadPlan {
     pub jobs: usize,
     /// What to do when tables are there already.
     pub existing: Existing,
+    /// How the rows come into the database.
+    pub transport: Transport,
+    /// How fast replicas may move between nodes while the load lasts, as the database writes it.
+    pub snapshot_rate: Option<String>,
+    /// How long to wait at the end until replicas have come to rest; none: not at all.
+    pub settle: Option<Duration>,
 }
 
 impl LoadPlan {
+    /// The whole of a load by this client, a session at a time, into an empty database.
+    pub fn new(catalog: Catalog) -> Self {
+        Self {
+            first_warehouse: 1,
+            warehouses: catalog.warehouses,
+            catalog,
+            jobs: 1,
+            existing: Existing::Refuse,
+            transport: Transport::Copy,
+            snapshot_rate: None,
+            settle: None,
+        }
+    }
+
+    /// Refuses what the database lacks. Nothing is touched.
+    ///
+    /// # Errors
+    /// One line that says what can't be had.
+    pub fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
+        let name = dialect.name();
+        self.catalog.placement.check(dialect)?;
+        if let Transport::Served { listen, url: None } = self.transport
+            && listen.ip().is_unspecified()
+        {
+            return Err(format!("--import-listen {listen}: say with --import-url how the servers reach it"));
+        }
+        if self.catalog.foreign_keys
+            && let Some(why) = dialect.refuses_foreign_keys(&self.catalog.placement)
+        {
+            return Err(format!("--foreign-keys: {why}"));
+        }
+        match self.transport {
+            Transport::CopyInCommits(_) if dialect.copy_in_commits().is_none() => {
+                return Err(format!("{name} has no copy that commits on its way: leave out --copy-batch"));
+            }
+            Transport::Served { .. } | Transport::Fetched { .. } if dialect.import(&schema::ITEM, &[]).is_none() => {
+                return Err(format!("{name} has no import: leave out --import-listen and --import-from"));
+            }
+            _ => {}
+        }
+        if self.snapshot_rate.is_some() && dialect.snapshot_rate().is_none() {
+            return Err(format!("{name} has no snapshot rate"));
+        }
+        if self.settle.is_some() && dialect.unsettled().is_none() {
+            return Err(format!("{name} does not say what is still to be moved: leave out --settle"));
+        }
+        Ok(())
+    }
+
+    /// The last warehouse of this client's slice.
+    fn last_warehouse(&self) -> i32 {
+        self.first_warehouse + self.warehouses - 1
+    }
+
     /// Whether this client is the one that makes the tables and loads what belongs to no warehouse.
     fn leads(&self) -> bool {
         self.first_warehouse == 1
@@ -68,6 +159,20 @@ pub enum LoadError {
     /// What was asked for contradicts what the load was begun with.
     #[error("{0}")]
     Contradiction(String),
+    /// Foreign keys for data that have them.
+    #[error("the foreign keys are there already")]
+    HasForeignKeys,
+    /// Replicas were still moving when the time for it was over.
+    #[error("the data are loaded, but after {} s {open} ranges were still to be moved: give --settle more time, with --resume", limit.as_secs())]
+    Unsettled {
+        /// What was still to be moved.
+        open: i64,
+        /// The time for it.
+        limit: Duration,
+    },
+    /// The rows can't be served to the database.
+    #[error("can't serve rows at {0}: {1}")]
+    Server(SocketAddr, std::io::Error),
     /// Ctrl-C.
     #[error("interrupted: what is loaded stays; `weighbridge load --resume` with the same options goes on")]
     Interrupted,
@@ -111,41 +216,6 @@ impl LoadProgress {
     }
 }
 
-/// A step of rows: a table of a warehouse.
-#[derive(Clone, Copy, Debug)]
-struct RowStep {
-    table: &'static Table,
-    /// 0 for a table that belongs to no warehouse.
-    w_id: i32,
-}
-
-impl RowStep {
-    fn of(first: i32, count: i32, with_global: bool) -> Vec<RowStep> {
-        let is_global = |table: &&&'static Table| rows::global(table);
-        let mut steps = Vec::new();
-        if with_global {
-            steps.extend(TABLES.iter().filter(is_global).map(|table| RowStep { table, w_id: 0 }));
-        }
-        for w_id in first..first + count {
-            steps.extend(TABLES.iter().filter(|table| !is_global(table)).map(|table| RowStep { table, w_id }));
-        }
-        steps
-    }
-
-    fn key(&self) -> (String, i32) {
-        (self.table.name.to_owned(), self.w_id)
-    }
-}
-
-impl std::fmt::Display for RowStep {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.w_id {
-            0 => f.write_str(self.table.name),
-            w_id => write!(f, "{} of warehouse {w_id}", self.table.name),
-        }
-    }
-}
-
 /// Loads, and returns what was loaded.
 ///
 /// # Errors
@@ -169,20 +239,37 @@ pub async fn load(
     let rows_of = |steps: &[RowStep]| steps.iter().map(|step| rows::expected(step.table)).sum();
     progress.expected_rows.store(rows_of(&slice), Ordering::Relaxed);
     progress.rows.store(rows_of(&there), Ordering::Relaxed);
-    let population = plan.catalog.population();
-    let bytes = Arc::new(AtomicU64::new(0));
-    let work = {
-        let (progress, bytes) = (progress.clone(), bytes.clone());
-        move |session: Session, step: RowStep| {
-            let (progress, bytes) = (progress.clone(), bytes.clone());
-            async move { load_step(session, step, &population, &progress, &bytes).await }
+    let rate = cluster::raise_snapshot_rate(&mut session, &plan).await?;
+    let plan = Arc::new(plan);
+    let loaded = fill(gateways, &mut session, &plan, &done, open, &progress).await;
+    let restored = cluster::restore_snapshot_rate(&mut session, rate).await;
+    let (bytes, complete) = loaded?;
+    restored?;
+    let rows = loaded_rows(&mut session, &plan).await?;
+    Ok(LoadReport { rows, bytes, complete })
+}
+
+/// Rows, keys, statistics, rest. Returns the bytes sent, and whether the whole load is complete.
+async fn fill(
+    gateways: &Gateways,
+    session: &mut Session,
+    plan: &Arc<LoadPlan>,
+    done: &HashSet<(String, i32)>,
+    open: Vec<RowStep>,
+    progress: &Arc<LoadProgress>,
+) -> Result<(u64, bool), LoadError> {
+    let bytes = match plan.transport {
+        Transport::Copy | Transport::CopyInCommits(_) => copy(gateways, plan, open, progress).await?,
+        Transport::Served { .. } | Transport::Fetched { .. } => {
+            import::import(gateways, plan, done, progress).await?;
+            0
         }
     };
-    in_parallel(gateways, plan.jobs, open, work).await?;
-
-    let complete = finish(gateways, &mut session, &plan, &progress).await?;
-    let rows = loaded_rows(&mut session, &plan).await?;
-    Ok(LoadReport { rows, bytes: bytes.load(Ordering::Relaxed), complete })
+    let complete = finish::finish(gateways, session, plan, progress).await?;
+    if complete && let Some(limit) = plan.settle {
+        cluster::settle(session, limit, progress).await?;
+    }
+    Ok((bytes, complete))
 }
 
 /// Makes the tables, or finds those of the load to go on with.
@@ -202,7 +289,7 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
         let begun = Catalog::read(session).await?;
         same_load(plan, &begun)?;
         plan.catalog = begun;
-        return Ok(());
+        return begin_partial_steps(session, plan).await;
     }
     if !there.is_empty() && plan.existing == Existing::Refuse {
         return Err(LoadError::Exists(format!("{} of the tables ({}, …)", there.len(), there[0])));
@@ -215,15 +302,43 @@ async fn prepare(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadE
     for table in all.rev().filter(|table| there.contains(&table.name)) {
         session.execute(&format!("DROP TABLE {}", table.name)).await?;
     }
+    let placement = &plan.catalog.placement;
     for table in TABLES {
         let foreign_keys = plan.catalog.foreign_keys && !dialect.foreign_keys_after_load();
-        session.execute(&dialect.create_table(table, !dialect.primary_key_after_load(), foreign_keys)).await?;
+        let primary_key = !dialect.primary_key_after_load();
+        session.execute(&dialect.create_table(table, primary_key, foreign_keys, placement)).await?;
+        let mut spread = dialect.spread_table(table, placement);
+        if !dialect.indexes_after_load() {
+            spread.extend(table.indexes.iter().flat_map(|index| index_ddl(session, table, index, placement)));
+        }
+        for sql in spread {
+            session.execute(&sql).await.map_err(|e| e.context(format_args!("spreading {}", table.name)))?;
+        }
     }
-    session.execute(&dialect.create_table(&schema::CATALOG, true, false)).await?;
-    session.execute(&dialect.create_table(&schema::PROGRESS, true, false)).await?;
+    for table in [&schema::CATALOG, &schema::PROGRESS] {
+        session.execute(&dialect.create_table(table, true, false, placement)).await?;
+    }
     plan.catalog.write(session).await?;
     session.commit().await?;
+    begin_partial_steps(session, plan).await
+}
+
+/// Says in the catalog, before any row, that from now on a step that breaks off leaves rows behind.
+async fn begin_partial_steps(session: &mut Session, plan: &mut LoadPlan) -> Result<(), LoadError> {
+    if plan.transport != Transport::Copy && !plan.catalog.partial_steps {
+        Catalog::write_partial_steps(session).await?;
+        session.commit().await?;
+        plan.catalog.partial_steps = true;
+    }
     Ok(())
+}
+
+/// An index, and what spreads it.
+fn index_ddl(session: &Session, table: &Table, index: &Index, placement: &Placement) -> Vec<String> {
+    let dialect = session.dialect();
+    let mut sql = vec![dialect.create_index(table, index, placement)];
+    sql.extend(dialect.spread_index(table, index, placement));
+    sql
 }
 
 /// Refuses to mix two loads in one database.
@@ -237,19 +352,10 @@ fn same_load(plan: &LoadPlan, begun: &Catalog) -> Result<(), LoadError> {
     if asked.warehouses != begun.warehouses {
         return Err(differs("--total-warehouses", asked.warehouses.to_string(), begun.warehouses.to_string()));
     }
+    if !asked.placement.is_empty() && asked.placement != begun.placement {
+        return Err(differs("the placement", asked.placement.to_string(), begun.placement.to_string()));
+    }
     Ok(())
-}
-
-/// The steps on record.
-async fn done_steps(session: &mut Session) -> Result<HashSet<(String, i32)>, Error> {
-    let answer = session.query("SELECT step, w_id FROM weighbridge_load", &[]).await?;
-    answer.rows().map(|row| Ok((row.text(0)?.to_owned(), row.int(1)?))).collect()
-}
-
-/// Records a step in the transaction that does it. False if another client has done it.
-async fn claim(session: &mut Session, step: &str, w_id: i32) -> Result<bool, Error> {
-    let sql = "INSERT INTO weighbridge_load (step, w_id, rows_loaded) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING";
-    Ok(session.query(sql, &[step.into(), w_id.into()]).await?.affected() == 1)
 }
 
 /// Connects session `number`, dealt out over the gateways.
@@ -289,152 +395,6 @@ where
         ended.map_err(|e| Error::permanent(format!("a worker of the load failed: {e}")))??;
     }
     Ok(())
-}
-
-/// The rows of one step, in one transaction with its record.
-async fn load_step(
-    mut session: Session,
-    step: RowStep,
-    population: &Population,
-    progress: &LoadProgress,
-    bytes: &AtomicU64,
-) -> Result<Session, LoadError> {
-    progress.say(step.to_string());
-    session.begin(session.dialect().default_isolation(), Access::ReadWrite);
-    if !claim(&mut session, step.table.name, step.w_id).await? {
-        session.rollback().await?;
-        return Ok(session);
-    }
-    let named = |e: Error| e.context(format_args!("loading {step}"));
-    let Some(loaded) = load_table(&mut session, step, population, progress).await.map_err(named)? else {
-        return Err(LoadError::Interrupted);
-    };
-    bytes.fetch_add(loaded.bytes, Ordering::Relaxed);
-    let sql = "UPDATE weighbridge_load SET rows_loaded = $3 WHERE step = $1 AND w_id = $2";
-    let rows = i64::try_from(loaded.rows).unwrap_or(i64::MAX);
-    session.query(sql, &[step.table.name.into(), step.w_id.into(), rows.into()]).await.map_err(named)?;
-    session.commit().await.map_err(named)?;
-    Ok(session)
-}
-
-/// One table of one warehouse. `None` if the load is to stop.
-async fn load_table(
-    session: &mut Session,
-    step: RowStep,
-    population: &Population,
-    progress: &LoadProgress,
-) -> Result<Option<Loaded>, Error> {
-    let mut bulk = session.bulk(step.table).await?;
-    for piece in rows::pieces(step.w_id) {
-        if progress.stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let rows = rows::write(population, step.table, piece, &mut bulk);
-        bulk.flush_if_full().await?;
-        progress.rows.fetch_add(rows, Ordering::Relaxed);
-    }
-    bulk.finish().await.map(Some)
-}
-
-/// Keys, indexes and statistics, once all rows of all slices are there. False if rows are still to come.
-async fn finish(
-    gateways: &Gateways,
-    session: &mut Session,
-    plan: &LoadPlan,
-    progress: &Arc<LoadProgress>,
-) -> Result<bool, LoadError> {
-    let done = done_steps(session).await?;
-    let all = RowStep::of(1, plan.catalog.warehouses, true);
-    if !all.iter().all(|step| done.contains(&step.key())) {
-        return Ok(false);
-    }
-    let dialect = session.dialect();
-    // The largest first, so that the last job to end has the least to do.
-    let mut tables: Vec<&'static Table> = TABLES.to_vec();
-    tables.sort_by_key(|table| std::cmp::Reverse(rows::expected(table) * if rows::global(table) { 1 } else { 2 }));
-
-    let mut keys = Vec::new();
-    let mut foreign_keys = Vec::new();
-    for table in &tables {
-        let mut sql = Vec::new();
-        if dialect.primary_key_after_load() && !table.primary_key.is_empty() {
-            sql.push(dialect.add_primary_key(table));
-        }
-        sql.extend(table.indexes.iter().map(|index| dialect.create_index(table, index)));
-        keys.push(Ddl { step: format!("keys of {}", table.name), sql });
-        if plan.catalog.foreign_keys && dialect.foreign_keys_after_load() {
-            let sql = table.foreign_keys.iter().map(|key| dialect.add_foreign_key(table, key)).collect();
-            foreign_keys.push(Ddl { step: format!("foreign keys of {}", table.name), sql });
-        }
-    }
-    for ddl in [&mut keys, &mut foreign_keys] {
-        ddl.retain(|ddl| !done.contains(&(ddl.step.clone(), 0)));
-    }
-    let work = {
-        let progress = progress.clone();
-        move |session: Session, ddl: Ddl| {
-            let progress = progress.clone();
-            async move { run_ddl(session, ddl, &progress).await }
-        }
-    };
-    in_parallel(gateways, plan.jobs, keys, work.clone()).await?;
-    // One after the other: each locks both of its tables.
-    in_parallel(gateways, 1, foreign_keys, work).await?;
-
-    let statistics = {
-        let progress = progress.clone();
-        move |mut session: Session, table: &'static Table| {
-            let progress = progress.clone();
-            async move {
-                stop_check(&progress)?;
-                progress.say(format!("statistics of {}", table.name));
-                let sql = session.dialect().analyze(table.name);
-                session.execute(&sql).await.map_err(|e| e.context(format!("statistics of {}", table.name)))?;
-                Ok(session)
-            }
-        }
-    };
-    in_parallel(gateways, plan.jobs, tables, statistics).await?;
-    Catalog::write_complete(session).await?;
-    Ok(true)
-}
-
-/// DDL of a table, done in one transaction with its record where the database can.
-#[derive(Clone, Debug)]
-struct Ddl {
-    step: String,
-    sql: Vec<String>,
-}
-
-async fn run_ddl(mut session: Session, ddl: Ddl, progress: &LoadProgress) -> Result<Session, LoadError> {
-    stop_check(progress)?;
-    progress.say(ddl.step.clone());
-    let dialect = session.dialect();
-    if !dialect.transactional_ddl() {
-        // Each statement commits by itself, so the record comes after the deed, and a deed already done is passed over.
-        for sql in &ddl.sql {
-            match session.execute(sql).await {
-                Err(e) if e.code().is_some_and(|code| dialect.already_exists(code)) => {}
-                done => done.map_err(|e| e.context(&ddl.step))?,
-            }
-        }
-        claim(&mut session, &ddl.step, 0).await?;
-        return Ok(session);
-    }
-    session.begin(dialect.default_isolation(), Access::ReadWrite);
-    if claim(&mut session, &ddl.step, 0).await? {
-        for sql in &ddl.sql {
-            session.execute(sql).await.map_err(|e| e.context(&ddl.step))?;
-        }
-        session.commit().await.map_err(|e| e.context(&ddl.step))?;
-    } else {
-        session.rollback().await?;
-    }
-    Ok(session)
-}
-
-fn stop_check(progress: &LoadProgress) -> Result<(), LoadError> {
-    if progress.stop.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) }
 }
 
 /// The rows of this client's slice by table, as its steps recorded them.

@@ -2,6 +2,7 @@
 //!
 //! Counters are wider than the standard's minimum: a run without waits fills those within minutes.
 
+use target::placement::LOCALITIES_CHARACTERS;
 use target::schema::{
     Column,
     ColumnType::{BigInt, Char, Decimal, Int, SmallInt, Timestamp, Varchar},
@@ -29,6 +30,7 @@ pub static WAREHOUSE: Table = Table {
     primary_key: &["w_id"],
     foreign_keys: &[],
     indexes: &[],
+    spread_by: Some("w_id"),
 };
 
 /// DISTRICT.
@@ -55,6 +57,7 @@ pub static DISTRICT: Table = Table {
         parent_columns: &["w_id"],
     }],
     indexes: &[],
+    spread_by: Some("d_w_id"),
 };
 
 /// CUSTOMER.
@@ -91,6 +94,7 @@ pub static CUSTOMER: Table = Table {
         parent_columns: &["d_w_id", "d_id"],
     }],
     indexes: &[Index { name: "customer_by_name", columns: &["c_w_id", "c_d_id", "c_last", "c_first"] }],
+    spread_by: Some("c_w_id"),
 };
 
 /// HISTORY. It has no primary key.
@@ -122,6 +126,7 @@ pub static HISTORY: Table = Table {
         },
     ],
     indexes: &[],
+    spread_by: Some("h_w_id"),
 };
 
 /// ORDER, under a name that SQL does not reserve.
@@ -145,6 +150,7 @@ pub static ORDERS: Table = Table {
         parent_columns: &["c_w_id", "c_d_id", "c_id"],
     }],
     indexes: &[Index { name: "orders_by_customer", columns: &["o_w_id", "o_d_id", "o_c_id", "o_id"] }],
+    spread_by: Some("o_w_id"),
 };
 
 /// NEW-ORDER.
@@ -159,6 +165,7 @@ pub static NEW_ORDER: Table = Table {
         parent_columns: &["o_w_id", "o_d_id", "o_id"],
     }],
     indexes: &[],
+    spread_by: Some("no_w_id"),
 };
 
 /// ITEM.
@@ -174,6 +181,7 @@ pub static ITEM: Table = Table {
     primary_key: &["i_id"],
     foreign_keys: &[],
     indexes: &[],
+    spread_by: None,
 };
 
 /// STOCK.
@@ -204,6 +212,7 @@ pub static STOCK: Table = Table {
         ForeignKey { name: "stock_item_fk", columns: &["s_i_id"], parent: "item", parent_columns: &["i_id"] },
     ],
     indexes: &[],
+    spread_by: Some("s_w_id"),
 };
 
 /// ORDER-LINE.
@@ -237,6 +246,7 @@ pub static ORDER_LINE: Table = Table {
         },
     ],
     indexes: &[],
+    spread_by: Some("ol_w_id"),
 };
 
 /// The nine tables, parents first.
@@ -246,10 +256,11 @@ pub static TABLES: [&Table; 9] =
 /// What every client must know of the load: its seed, constants, size and date.
 pub static CATALOG: Table = Table {
     name: "weighbridge",
-    columns: &[Column::new("name", Varchar(40)), Column::new("value", Varchar(200))],
+    columns: &[Column::new("name", Varchar(40)), Column::new("value", Varchar(LOCALITIES_CHARACTERS))],
     primary_key: &["name"],
     foreign_keys: &[],
     indexes: &[],
+    spread_by: None,
 };
 
 /// The steps of the load that are done, each recorded in the transaction that did it.
@@ -259,4 +270,5 @@ pub static PROGRESS: Table = Table {
     primary_key: &["step", "w_id"],
     foreign_keys: &[],
     indexes: &[],
+    spread_by: None,
 };

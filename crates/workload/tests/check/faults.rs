@@ -64,8 +64,11 @@ impl Change {
             primary_key: original.primary_key,
             foreign_keys: &[],
             indexes: &[],
+            spread_by: None,
         };
-        database.execute(&database.url.dialect().create_table(&copy, true, false)).await;
+        database
+            .execute(&database.url.dialect().create_table(&copy, true, false, &target::placement::Placement::default()))
+            .await;
         database.execute(&format!("INSERT INTO saved_{number} SELECT * FROM {table} WHERE {rows}")).await;
         let change = match self.how {
             How::Set(to) => format!("UPDATE {table} SET {to} WHERE {rows}"),

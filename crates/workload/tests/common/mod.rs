@@ -63,7 +63,7 @@ impl Database {
     /// Loads it, in place of what it holds.
     pub(crate) async fn load(&self, warehouses: i32) {
         let catalog = Catalog::new(SEED, warehouses, 1_790_000_000_000_000, false);
-        let plan = LoadPlan { first_warehouse: 1, warehouses, catalog, jobs: 2, existing: Existing::Replace };
+        let plan = LoadPlan { jobs: 2, existing: Existing::Replace, ..LoadPlan::new(catalog) };
         let report = load(&self.url.clone().into(), plan, Arc::new(LoadProgress::default())).await.unwrap();
         assert!(report.complete);
     }

@@ -9,7 +9,7 @@ use tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Paym
 use tpcc::money::Cents;
 use tpcc::text::Text;
 use workload::tpcc::catalog::Catalog;
-use workload::tpcc::load::{Existing, LoadPlan, LoadProgress};
+use workload::tpcc::load::{LoadPlan, LoadProgress};
 use workload::tpcc::schema;
 use workload::tpcc::{
     Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput, Profile, StockLevelOutput, Style, execute,
@@ -28,7 +28,7 @@ const LOAD_TIME_US: i64 = 1_600_000_000_000_000;
 /// Loads the two warehouses.
 pub(crate) async fn load(url: &Url) {
     let catalog = Catalog::new(42, AWAY, LOAD_TIME_US, false);
-    let plan = LoadPlan { first_warehouse: HOME, warehouses: AWAY, catalog, jobs: 2, existing: Existing::Refuse };
+    let plan = LoadPlan { jobs: 2, ..LoadPlan::new(catalog) };
     let report =
         workload::tpcc::load::load(&url.clone().into(), plan, Arc::new(LoadProgress::default())).await.unwrap();
     assert!(report.complete);

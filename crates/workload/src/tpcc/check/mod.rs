@@ -95,6 +95,8 @@ pub struct CheckOptions {
     pub warehouses: i32,
     /// Sessions.
     pub jobs: usize,
+    /// How many seconds ago the data are looked at, all checks at the same instant; none: as they are when each is asked.
+    pub seconds_ago: Option<u64>,
 }
 
 impl CheckOptions {
@@ -149,6 +151,9 @@ pub enum CheckError {
         /// How many there are.
         loaded: i32,
     },
+    /// The database can't read the past.
+    #[error("{0} can't read the past: leave out --as-of")]
+    NoPast(&'static str),
     /// Ctrl-C.
     #[error("interrupted: not everything was checked")]
     Interrupted,

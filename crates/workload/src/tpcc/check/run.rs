@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use target::{Error, Gateways, Row, Session, Value};
+use target::{Class, Error, Gateways, Row, Session, Value};
 
 use super::loaded::done_since;
 use super::{Applies, Check, CheckError, CheckOptions, CheckProgress, CheckResult, Scope, checks};
@@ -49,7 +49,14 @@ pub async fn check(
     if first < 1 || last < first || last > catalog.warehouses {
         return Err(CheckError::NoSuchWarehouses { first, last, loaded: catalog.warehouses });
     }
+    let instant = match options.seconds_ago {
+        None => None,
+        Some(seconds) => Some(session.instant(seconds).await?.ok_or(CheckError::NoPast(session.dialect().name()))?),
+    };
+    let instant: Option<Arc<str>> = instant.map(Arc::from);
+    open(&mut session, instant.as_deref());
     let done_since = done_since(&mut session, &options).await?;
+    session.commit().await?;
     drop(session);
 
     let skipped = |check: &Check| done_since.filter(|_| check.applies == Applies::AsLoaded);
@@ -61,7 +68,7 @@ pub async fn check(
     // The longest first, so that no session is left with a long one at the end.
     units.sort_by_key(|unit| unit.check.scope != Scope::Range);
     progress.total.store(units.len() as u64, Ordering::Relaxed);
-    let mut found = ask_all(gateways, options.jobs, units, &progress).await?;
+    let mut found = ask_all(gateways, options.jobs, units, instant, &progress).await?;
     found.sort_by_key(|found| (found.unit.place, found.unit.first));
 
     let mut results: Vec<CheckResult> = checks().map(|check| result(check, skipped(check))).collect();
@@ -73,6 +80,13 @@ pub async fn check(
         result.examples.truncate(EXAMPLES);
     }
     Ok(results)
+}
+
+/// Opens a transaction in the past, if that is where to look.
+fn open(session: &mut Session, instant: Option<&str>) {
+    if let Some(instant) = instant {
+        session.begin_at(instant);
+    }
 }
 
 /// A result before anything was found.
@@ -109,6 +123,7 @@ async fn ask_all(
     gateways: &Gateways,
     jobs: usize,
     units: Vec<Unit>,
+    instant: Option<Arc<str>>,
     progress: &Arc<CheckProgress>,
 ) -> Result<Vec<Found>, CheckError> {
     let jobs = jobs.clamp(1, units.len().max(1));
@@ -118,6 +133,7 @@ async fn ask_all(
     for number in 0..jobs {
         let url = gateways.dealt(number).clone();
         let (units, next, progress) = (units.clone(), next.clone(), progress.clone());
+        let instant = instant.clone();
         workers.spawn(async move {
             let mut session = Session::connect(&url).await?;
             session.see_all_commits().await?;
@@ -126,7 +142,7 @@ async fn ask_all(
                 if progress.stop.load(Ordering::Relaxed) {
                     return Err(CheckError::Interrupted);
                 }
-                let asked = ask(&mut session, *unit).await;
+                let asked = ask_again(&mut session, *unit, instant.as_deref()).await;
                 found.push(asked.map_err(|e| e.context(format_args!("check {}", unit.check.name)))?);
                 progress.done.fetch_add(1, Ordering::Relaxed);
             }
@@ -138,6 +154,25 @@ async fn ask_all(
         all.extend(ended.map_err(|e| Error::permanent(format!("a session of the check failed: {e}")))??);
     }
     Ok(all)
+}
+
+/// Attempts at a query that a database under load refuses with the wish for another try.
+const ATTEMPTS: u32 = 20;
+
+/// Asks a unit, in the past if that is where to look, and again if the database wants that.
+async fn ask_again(session: &mut Session, unit: Unit, instant: Option<&str>) -> Result<Found, Error> {
+    let mut attempt = 1;
+    loop {
+        open(session, instant);
+        match ask(session, unit).await {
+            Err(e) if e.class() == Class::Retry && attempt < ATTEMPTS => {
+                session.rollback().await?;
+                attempt += 1;
+            }
+            Err(e) => return Err(e),
+            Ok(found) => return session.commit().await.map(|()| found),
+        }
+    }
 }
 
 /// Counts the violations of a unit, and fetches a few if there are any.

@@ -1,0 +1,151 @@
+//! The end of a load: keys, indexes, foreign keys, statistics.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use target::schema::Table;
+use target::{Access, Gateways, Session};
+
+use super::steps::{RowStep, claim, done_steps};
+use super::{LoadError, LoadPlan, LoadProgress, in_parallel, index_ddl};
+use crate::tpcc::catalog::Catalog;
+use crate::tpcc::rows;
+use crate::tpcc::schema::TABLES;
+
+/// Keys, indexes and statistics, once all rows of all slices are there. False if rows are still to come.
+pub(super) async fn finish(
+    gateways: &Gateways,
+    session: &mut Session,
+    plan: &LoadPlan,
+    progress: &Arc<LoadProgress>,
+) -> Result<bool, LoadError> {
+    let done = done_steps(session).await?;
+    let all = RowStep::of(1, plan.catalog.warehouses, true);
+    if !all.iter().all(|step| done.contains(&step.key())) {
+        return Ok(false);
+    }
+    let dialect = session.dialect();
+    // The largest first, so that the last job to end has the least to do.
+    let mut tables: Vec<&'static Table> = TABLES.to_vec();
+    tables.sort_by_key(|table| std::cmp::Reverse(rows::expected(table) * if rows::global(table) { 1 } else { 2 }));
+
+    let mut keys = Vec::new();
+    for table in &tables {
+        let mut sql = Vec::new();
+        if dialect.primary_key_after_load() && !table.primary_key.is_empty() {
+            sql.push(dialect.add_primary_key(table));
+        }
+        if dialect.indexes_after_load() {
+            let placement = &plan.catalog.placement;
+            sql.extend(table.indexes.iter().flat_map(|index| index_ddl(session, table, index, placement)));
+        }
+        keys.push(Ddl { step: format!("keys of {}", table.name), sql });
+    }
+    run_all(gateways, plan.jobs, keys, &done, progress).await?;
+    if plan.catalog.foreign_keys && dialect.foreign_keys_after_load() {
+        declare_foreign_keys(gateways, &done, progress).await?;
+    }
+
+    let statistics = {
+        let progress = progress.clone();
+        move |mut session: Session, table: &'static Table| {
+            let progress = progress.clone();
+            async move {
+                stop_check(&progress)?;
+                progress.say(format!("statistics of {}", table.name));
+                let sql = session.dialect().analyze(table.name);
+                session.execute(&sql).await.map_err(|e| e.context(format!("statistics of {}", table.name)))?;
+                Ok(session)
+            }
+        }
+    };
+    in_parallel(gateways, plan.jobs, tables, statistics).await?;
+    Catalog::write_complete(session).await?;
+    Ok(true)
+}
+
+/// The foreign keys of all tables, one after the other: each locks both of its tables.
+async fn declare_foreign_keys(
+    gateways: &Gateways,
+    done: &HashSet<(String, i32)>,
+    progress: &Arc<LoadProgress>,
+) -> Result<(), LoadError> {
+    let dialect = gateways.dialect();
+    let keys = TABLES.iter().map(|table| Ddl {
+        step: format!("foreign keys of {}", table.name),
+        sql: table.foreign_keys.iter().map(|key| dialect.add_foreign_key(table, key)).collect(),
+    });
+    run_all(gateways, 1, keys.collect(), done, progress).await
+}
+
+/// Runs what is not done and not empty, `jobs` sessions side by side.
+async fn run_all(
+    gateways: &Gateways,
+    jobs: usize,
+    mut ddl: Vec<Ddl>,
+    done: &HashSet<(String, i32)>,
+    progress: &Arc<LoadProgress>,
+) -> Result<(), LoadError> {
+    ddl.retain(|ddl| !ddl.sql.is_empty() && !done.contains(&(ddl.step.clone(), 0)));
+    let progress = progress.clone();
+    let work = move |session: Session, ddl: Ddl| {
+        let progress = progress.clone();
+        async move { run_ddl(session, ddl, &progress).await }
+    };
+    in_parallel(gateways, jobs, ddl, work).await
+}
+
+/// DDL of a table, done in one transaction with its record where the database can.
+#[derive(Clone, Debug)]
+struct Ddl {
+    step: String,
+    sql: Vec<String>,
+}
+
+async fn run_ddl(mut session: Session, ddl: Ddl, progress: &LoadProgress) -> Result<Session, LoadError> {
+    stop_check(progress)?;
+    progress.say(ddl.step.clone());
+    let dialect = session.dialect();
+    if !dialect.transactional_ddl() {
+        // Each statement commits by itself, so the record comes after the deed, and a deed already done is passed over.
+        for sql in &ddl.sql {
+            match session.execute(sql).await {
+                Err(e) if e.code().is_some_and(|code| dialect.already_exists(code)) => {}
+                done => done.map_err(|e| e.context(&ddl.step))?,
+            }
+        }
+        claim(&mut session, &ddl.step, 0).await?;
+        return Ok(session);
+    }
+    session.begin(dialect.default_isolation(), Access::ReadWrite);
+    if claim(&mut session, &ddl.step, 0).await? {
+        for sql in &ddl.sql {
+            session.execute(sql).await.map_err(|e| e.context(&ddl.step))?;
+        }
+        session.commit().await.map_err(|e| e.context(&ddl.step))?;
+    } else {
+        session.rollback().await?;
+    }
+    Ok(session)
+}
+
+fn stop_check(progress: &LoadProgress) -> Result<(), LoadError> {
+    if progress.stop.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) }
+}
+
+/// Declares the foreign keys of data that were loaded without them.
+///
+/// # Errors
+/// If there is no complete load, or it has them; the database's refusal, with the table.
+pub async fn add_foreign_keys(gateways: &Gateways, progress: Arc<LoadProgress>) -> Result<(), LoadError> {
+    let mut session = Session::connect(gateways.first()).await?;
+    let catalog = Catalog::read_complete(&mut session).await?;
+    if catalog.foreign_keys {
+        return Err(LoadError::HasForeignKeys);
+    }
+    let done = done_steps(&mut session).await?;
+    declare_foreign_keys(gateways, &done, &progress).await?;
+    Catalog::write_foreign_keys(&mut session).await?;
+    Ok(())
+}
