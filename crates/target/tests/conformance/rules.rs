@@ -1,6 +1,7 @@
 //! The rules.
 
 use target::bulk::RowSink;
+use target::placement::Placement;
 use target::schema::{
     Column,
     ColumnType::{Char, Decimal as Dec, Int, SmallInt, Timestamp, Varchar},
@@ -101,7 +102,7 @@ async fn fresh(url: &Url) -> Session {
     if session.has_table(KINDS.name).await.unwrap() {
         session.execute("DROP TABLE kinds").await.unwrap();
     }
-    let sql = session.dialect().create_table(&KINDS, true, false);
+    let sql = session.dialect().create_table(&KINDS, true, false, &Placement::default());
     session.execute(&sql).await.unwrap();
     session
 }

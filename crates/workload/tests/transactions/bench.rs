@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use target::placement::Placement;
 use target::schema::Table;
 use target::{Answer, Class, Error, Session, Url, Value};
 use tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment, StockLevel};
@@ -236,7 +237,7 @@ impl Bench {
         let original = schema::TABLES.iter().find(|candidate| candidate.name == table).unwrap();
         let aside =
             Table { name: "aside", primary_key: original.primary_key, foreign_keys: &[], indexes: &[], ..**original };
-        let sql = self.session.dialect().create_table(&aside, true, false);
+        let sql = self.session.dialect().create_table(&aside, true, false, &Placement::default());
         self.session.execute(&sql).await.unwrap();
         for sql in [
             format!("INSERT INTO aside SELECT * FROM {table} WHERE {rows}"),
