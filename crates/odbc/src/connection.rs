@@ -59,7 +59,7 @@ impl Connection {
     /// # Errors
     /// [`Error::Manager`] where there is no driver manager; else what it or the driver says.
     pub fn open(connection_string: &str) -> Result<Self, Error> {
-        // An environment of its own: unixODBC lets the calls of one environment wait for each other.
+        // An environment of its own, so that connections on different threads share nothing.
         let handle = Handle::environment()?.connection()?;
         // A driver that knows no such limit has its own.
         let _ = handle.set_connection_attribute(Attribute::LoginTimeout, LOGIN_TIMEOUT);

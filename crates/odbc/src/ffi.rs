@@ -353,7 +353,7 @@ impl Handle {
 
     /// Lends a column of parameters until it is unbound.
     fn bind(&self, number: u16, column: &mut Column, rows: usize) -> Result<(), Error> {
-        let (sql_type, size, digits) = (column.sql_type(), column.size, column.scale);
+        let (sql_type, size, digits) = (column.sql_type(), column.size(), column.scale);
         let (c_type, address, cell) = match &mut column.cells {
             Cells::Int(cells) => lend(cells, column.width, rows),
             Cells::Decimal(cells) => lend(cells, column.width, rows),

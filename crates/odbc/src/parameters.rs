@@ -121,8 +121,8 @@ pub(crate) struct Column {
     pub(crate) width: usize,
     /// Bytes used of each cell, or [`NULL`].
     pub(crate) lengths: Vec<isize>,
-    /// Characters or digits of the longest value.
-    pub(crate) size: usize,
+    /// Characters of the longest value, without the digits behind the point.
+    size: usize,
     /// Digits behind the point.
     pub(crate) scale: i16,
 }
@@ -133,7 +133,7 @@ impl Column {
             Kind::Int => (Cells::Int(Vec::new()), 1, 19, 0),
             Kind::Decimal => (Cells::Decimal(Vec::new()), 24, 1, 0),
             Kind::Text => (Cells::Text(Vec::new()), 16, 1, 0),
-            Kind::Timestamp => (Cells::Timestamp(Vec::new()), 1, 26, 6),
+            Kind::Timestamp => (Cells::Timestamp(Vec::new()), 1, 20, 6),
         };
         Self { cells, width, lengths: Vec::new(), size, scale }
     }
@@ -146,6 +146,11 @@ impl Column {
             Cells::Text(cells) => cells.clear(),
             Cells::Timestamp(cells) => cells.clear(),
         }
+    }
+
+    /// The column size that ODBC asks for: characters or digits in all.
+    pub(crate) fn size(&self) -> usize {
+        self.size + usize::from(self.scale.unsigned_abs())
     }
 
     /// SQL_BIGINT, SQL_DECIMAL, SQL_VARCHAR, SQL_TYPE_TIMESTAMP.
@@ -173,7 +178,7 @@ impl Column {
             (Cells::Decimal(cells), Parameter::Decimal(digits)) => {
                 let (whole, fraction) = decimal_digits(digits).ok_or_else(|| format!("`{digits}` is no decimal"))?;
                 self.scale = self.scale.max(i16::try_from(fraction).unwrap_or(i16::MAX));
-                self.size = self.size.max(whole + usize::from(self.scale.unsigned_abs()));
+                self.size = self.size.max(whole);
                 self.lengths.push(digits.len() as isize);
                 put(cells, &mut self.width, digits.bytes());
             }
@@ -271,7 +276,7 @@ mod tests {
         for digits in ["-10.00", "123456", "0.0005"] {
             parameters.push(Parameter::Decimal(digits)).unwrap();
         }
-        assert_eq!((parameters.columns[0].size, parameters.columns[0].scale), (10, 4));
+        assert_eq!((parameters.columns[0].size(), parameters.columns[0].scale), (10, 4));
         for bad in ["", "-", ".", "1e5", "0x1", "1.2.3", "ten"] {
             assert!(parameters.push(Parameter::Decimal(bad)).is_err(), "{bad}");
         }

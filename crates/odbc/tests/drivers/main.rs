@@ -1,0 +1,65 @@
+//! The same questions put to real drivers: PostgreSQL's, MariaDB's and SQLite's.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod arrays;
+mod errors;
+mod transactions;
+mod values;
+
+use std::any::Any;
+
+use odbc::{Answer, Connection, Parameter, Parameters};
+
+/// A database behind a driver.
+struct Source {
+    name: &'static str,
+    connection_string: String,
+    /// What it lives in; gone when dropped.
+    _home: Box<dyn Any>,
+}
+
+impl Source {
+    fn connect(&self) -> Connection {
+        Connection::open(&self.connection_string).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+    }
+}
+
+/// Every database that can be had here.
+fn sources() -> Vec<Source> {
+    [Some(sqlite()), postgres(), mariadb()].into_iter().flatten().collect()
+}
+
+fn sqlite() -> Source {
+    let folder = tempfile::tempdir().unwrap();
+    let connection_string = format!("Driver={{SQLite3}};Database={}", folder.path().join("a.db").display());
+    Source { name: "SQLite", connection_string, _home: Box::new(folder) }
+}
+
+fn postgres() -> Option<Source> {
+    let server = lab::postgres_or_skip()?;
+    let connection_string = format!(
+        "Driver={{PostgreSQL Unicode}};Server=127.0.0.1;Port={};Database=postgres;Uid=postgres",
+        port(&server.url("postgres"))
+    );
+    Some(Source { name: "PostgreSQL", connection_string, _home: Box::new(server) })
+}
+
+fn mariadb() -> Option<Source> {
+    let c = Connection::open("Driver={MariaDB Unicode};Server=127.0.0.1;Port=33411;Database=test;Uid=root").unwrap();
+    let db = format!("t{}", std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos());
+    c.execute(&format!("CREATE DATABASE {db}")).unwrap();
+    let connection_string =
+        format!("Driver={{MariaDB Unicode}};Server=127.0.0.1;Port=33411;Database={db};Uid=root;Option=2");
+    Some(Source { name: "MariaDB", connection_string, _home: Box::new(()) })
+}
+
+/// The port in a URL that names one.
+fn port(url: &str) -> &str {
+    let (_, tail) = url.rsplit_once(':').unwrap();
+    tail.split('/').next().unwrap()
+}
+
+/// Prepares and runs a statement once.
+fn run(connection: &Connection, sql: &str, row: &[Parameter<'_>]) -> Result<Answer, odbc::Error> {
+    connection.prepare(sql)?.execute(&mut Parameters::of(row)?)
+}
