@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::ffi::{Attribute, Handle};
 use crate::statement::{catalog, run};
-use crate::{Answer, Error, Statement, Value};
+use crate::{Answer, Error, Kind, Parameter, Parameters, Statement, Value};
 
 /// Seconds that a connection may take to be made.
 const LOGIN_TIMEOUT: usize = 10;
@@ -41,10 +41,14 @@ pub enum Info {
 const ISOLATION_OPTIONS: u16 = 72;
 /// SQL_TYPE_TIMESTAMP.
 const TIMESTAMP: i16 = 93;
+/// SQL_WVARCHAR.
+const WIDE_TEXT: i16 = -9;
 
 /// A connection to a data source, with autocommit on. Dropped, it rolls back what is open and closes.
 pub struct Connection {
     handle: Rc<Handle>,
+    /// Whether the driver takes text as UTF-16.
+    wide: bool,
 }
 
 impl std::fmt::Debug for Connection {
@@ -64,7 +68,23 @@ impl Connection {
         // A driver that knows no such limit has its own.
         let _ = handle.set_connection_attribute(Attribute::LoginTimeout, LOGIN_TIMEOUT);
         handle.connect(&utf16(connection_string))?;
-        Ok(Self { handle })
+        let mut connection = Self { handle, wide: false };
+        // A driver for one byte a character doesn't know these types, and would refuse the text.
+        connection.wide = connection.types(WIDE_TEXT).is_ok_and(|types| !types.rows.is_empty());
+        Ok(connection)
+    }
+
+    /// No row yet, of parameters of these kinds.
+    pub fn parameters(&self, kinds: &[Kind]) -> Parameters {
+        Parameters::new(kinds.iter().copied(), self.wide)
+    }
+
+    /// One row of parameters.
+    ///
+    /// # Errors
+    /// If a decimal is none.
+    pub fn row(&self, row: &[Parameter<'_>]) -> Result<Parameters, Error> {
+        Parameters::row(row, self.wide)
     }
 
     /// Whether each statement commits at once (the state at first), or opens a transaction.
@@ -107,12 +127,16 @@ impl Connection {
     /// # Errors
     /// The driver's refusal, or that there is no such type.
     pub fn timestamp_type(&self) -> Result<String, Error> {
-        let handle = self.handle.statement()?;
-        let types = catalog(&handle, handle.type_info(TIMESTAMP))?;
-        match types.rows.first().and_then(|row| row.first()) {
+        match self.types(TIMESTAMP)?.rows.first().and_then(|row| row.first()) {
             Some(Value::Text(name)) => Ok(name.clone()),
             _ => Err(Error::Value("the data source has no type for a date and time".into())),
         }
+    }
+
+    /// The data source's types that hold an SQL type, the closest first.
+    fn types(&self, sql_type: i16) -> Result<Answer, Error> {
+        let handle = self.handle.statement()?;
+        catalog(&handle, handle.type_info(sql_type))
     }
 
     /// Whether the catalog shows a table or view of this name, in whatever case it keeps it.

@@ -78,7 +78,6 @@ functions! {
     fetch: "SQLFetch" fn(Raw);
     get_data: "SQLGetData" fn(Raw, u16, i16, Raw, isize, *mut isize);
     row_count: "SQLRowCount" fn(Raw, *mut isize);
-    more_results: "SQLMoreResults" fn(Raw);
     free_stmt: "SQLFreeStmt" fn(Raw, u16);
     tables: "SQLTablesW" fn(Raw, *const u16, i16, *const u16, i16, *const u16, i16, *const u16, i16);
     get_type_info: "SQLGetTypeInfoW" fn(Raw, i16);
@@ -139,20 +138,6 @@ pub(crate) enum Done {
     NoData,
 }
 
-/// SQL_TIMESTAMP_STRUCT.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TimestampStruct {
-    pub(crate) year: i16,
-    pub(crate) month: u16,
-    pub(crate) day: u16,
-    pub(crate) hour: u16,
-    pub(crate) minute: u16,
-    pub(crate) second: u16,
-    /// Billionths of a second.
-    pub(crate) fraction: u32,
-}
-
 /// What a driver may write a column into.
 ///
 /// # Safety
@@ -167,10 +152,6 @@ unsafe impl Cellular for i64 {
 // SAFETY: SQL_C_DOUBLE is a float of 64 bits.
 unsafe impl Cellular for f64 {
     const C_TYPE: i16 = 8;
-}
-// SAFETY: SQL_C_TYPE_TIMESTAMP is this structure, of integers only.
-unsafe impl Cellular for TimestampStruct {
-    const C_TYPE: i16 = 93;
 }
 // SAFETY: SQL_C_WCHAR is made of units of 16 bits.
 unsafe impl Cellular for u16 {
@@ -325,17 +306,18 @@ impl Handle {
         }
         let mut processed: usize = 0;
         let mut status = vec![PARAM_UNUSED; rows];
-        let bound = Bound { statement: self, arrays: rows != 1 };
+        let mut bound = Bound { statement: self, attributes: Vec::new() };
         for (number, column) in (1..).zip(columns) {
             self.bind(number, column, rows)?;
         }
         if rows != 1 {
-            self.set_statement_attribute(ATTR_PARAMSET_SIZE, rows as Raw)?;
-            if self.statement_attribute(ATTR_PARAMSET_SIZE)? != rows {
+            let taken = bound.set(ATTR_PARAMSET_SIZE, rows as Raw)
+                && self.statement_attribute(ATTR_PARAMSET_SIZE).is_ok_and(|size| size == rows)
+                && bound.set(ATTR_PARAMS_PROCESSED_PTR, (&raw mut processed).cast())
+                && bound.set(ATTR_PARAM_STATUS_PTR, status.as_mut_ptr().cast());
+            if !taken {
                 return Err(Error::NoArrays);
             }
-            self.set_statement_attribute(ATTR_PARAMS_PROCESSED_PTR, (&raw mut processed).cast())?;
-            self.set_statement_attribute(ATTR_PARAM_STATUS_PTR, status.as_mut_ptr().cast())?;
         }
         // SAFETY: all bound memory (the columns, `processed`, `status`) outlives `bound`, which unbinds it.
         let code = unsafe { (self.functions.execute)(self.raw) };
@@ -353,12 +335,11 @@ impl Handle {
 
     /// Lends a column of parameters until it is unbound.
     fn bind(&self, number: u16, column: &mut Column, rows: usize) -> Result<(), Error> {
-        let (sql_type, size, digits) = (column.sql_type(), column.size(), column.scale);
+        let (sql_type, size, digits) = (column.sql_type, column.size(), column.scale);
         let (c_type, address, cell) = match &mut column.cells {
             Cells::Int(cells) => lend(cells, column.width, rows),
-            Cells::Decimal(cells) => lend(cells, column.width, rows),
-            Cells::Text(cells) => lend(cells, column.width, rows),
-            Cells::Timestamp(cells) => lend(cells, column.width, rows),
+            Cells::Narrow(cells) => lend(cells, column.width, rows),
+            Cells::Wide(cells) => lend(cells, column.width, rows),
         }?;
         let cell = isize::try_from(cell).unwrap_or(isize::MAX);
         let lengths = &mut column.lengths;
@@ -382,12 +363,6 @@ impl Handle {
                 lengths.as_mut_ptr(),
             )
         };
-        self.check(code).map(drop)
-    }
-
-    fn set_statement_attribute(&self, attribute: i32, value: Raw) -> Result<(), Error> {
-        // SAFETY: private; the callers give a number, or the address of memory that `Bound` unbinds in time.
-        let code = unsafe { (self.functions.set_stmt_attr)(self.raw, attribute, value, 0) };
         self.check(code).map(drop)
     }
 
@@ -458,13 +433,6 @@ impl Handle {
         let code = unsafe { (self.functions.row_count)(self.raw, &raw mut count) };
         self.check(code)?;
         Ok(count)
-    }
-
-    /// Goes to the next result of the same execution.
-    pub(crate) fn more_results(&self) -> Result<Done, Error> {
-        // SAFETY: nothing but the cursor is touched.
-        let code = unsafe { (self.functions.more_results)(self.raw) };
-        self.check(code)
     }
 
     /// Closes the cursor, if one is open.
@@ -546,10 +514,25 @@ pub(crate) enum Attribute {
     TransactionIsolation = 108,
 }
 
-/// Parameters bound to a statement; unbound when dropped, whatever happened in between.
+/// Memory bound to a statement; unbound when dropped, whatever happened in between.
 struct Bound<'a> {
     statement: &'a Handle,
-    arrays: bool,
+    /// What else was set, to be unset.
+    attributes: Vec<i32>,
+}
+
+impl Bound<'_> {
+    /// Sets an attribute: a number, or the address of memory that outlives this. False if the driver has no such thing.
+    fn set(&mut self, attribute: i32, value: Raw) -> bool {
+        let statement = self.statement;
+        // SAFETY: the caller's memory outlives this value, which unsets the attribute.
+        let code = unsafe { (statement.functions.set_stmt_attr)(statement.raw, attribute, value, 0) };
+        let set = code == SUCCESS;
+        if set {
+            self.attributes.push(attribute);
+        }
+        set
+    }
 }
 
 impl Drop for Bound<'_> {
@@ -557,14 +540,11 @@ impl Drop for Bound<'_> {
         let statement = self.statement;
         // SAFETY: SQL_RESET_PARAMS only makes the driver forget addresses.
         let mut freed = unsafe { (statement.functions.free_stmt)(statement.raw, RESET_PARAMS) } == SUCCESS;
-        if self.arrays {
-            for (attribute, value) in
-                [(ATTR_PARAMS_PROCESSED_PTR, 0), (ATTR_PARAM_STATUS_PTR, 0), (ATTR_PARAMSET_SIZE, 1)]
-            {
-                // SAFETY: null makes the driver forget the address; 1 is the attribute's default.
-                let code = unsafe { (statement.functions.set_stmt_attr)(statement.raw, attribute, value as Raw, 0) };
-                freed &= code == SUCCESS || attribute == ATTR_PARAMSET_SIZE;
-            }
+        for &attribute in &self.attributes {
+            let default = usize::from(attribute == ATTR_PARAMSET_SIZE);
+            // SAFETY: one set of parameters, and no address, are the attributes' defaults.
+            let code = unsafe { (statement.functions.set_stmt_attr)(statement.raw, attribute, default as Raw, 0) };
+            freed &= code == SUCCESS;
         }
         // What the driver may still hold is never used again.
         statement.unusable.set(!freed);

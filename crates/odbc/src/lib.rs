@@ -4,14 +4,15 @@
 //! program with this crate in it starts on a machine without ODBC, and [`Error::Manager`] says what
 //! to install. Calls block, and a connection stays on the thread that made it.
 //!
-//! Texts travel as UTF-16 in both directions, because that is the one encoding that drivers don't
-//! take from the locale. Whole numbers travel as 64 bits, decimals as their digits, so nothing is rounded.
+//! Text travels as UTF-16 wherever the driver knows it, because that is the one encoding that drivers
+//! don't take from the locale. Whole numbers travel as 64 bits, decimals and dates as characters, so
+//! nothing is rounded.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), odbc::Error> {
 //! let connection = odbc::Connection::open("Driver={SQLite3};Database=numbers.db")?;
 //! let mut select = connection.prepare("SELECT a FROM numbers WHERE b = ?")?;
-//! let answer = select.execute(&mut odbc::Parameters::of(&[odbc::Parameter::Int(7)])?)?;
+//! let answer = select.execute(&mut connection.row(&[odbc::Parameter::Int(7)])?)?;
 //! # Ok(())
 //! # }
 //! ```

@@ -1,6 +1,6 @@
 //! Parameters of a statement: rows of values, kept by column, as ODBC takes arrays of them.
 
-use crate::ffi::{NULL, TimestampStruct};
+use crate::ffi::NULL;
 use crate::{Error, Timestamp};
 
 /// What a parameter holds in every row, unless it is NULL there.
@@ -43,7 +43,7 @@ impl Parameter<'_> {
     }
 }
 
-/// Rows of parameters.
+/// Rows of parameters, for the statements of one connection.
 #[derive(Debug)]
 pub struct Parameters {
     columns: Vec<Column>,
@@ -52,17 +52,14 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// No row yet, of parameters of these kinds.
-    pub fn new(kinds: &[Kind]) -> Self {
-        Self { columns: kinds.iter().map(|kind| Column::new(*kind)).collect(), values: 0 }
+    /// No row yet, of parameters of these kinds; `wide` says whether the driver takes text as UTF-16, or as UTF-8.
+    pub(crate) fn new(kinds: impl Iterator<Item = Kind>, wide: bool) -> Self {
+        Self { columns: kinds.map(|kind| Column::new(kind, wide)).collect(), values: 0 }
     }
 
     /// One row.
-    ///
-    /// # Errors
-    /// As [`Parameters::push`].
-    pub fn of(row: &[Parameter<'_>]) -> Result<Self, Error> {
-        let mut parameters = Self { columns: row.iter().map(|value| Column::new(value.kind())).collect(), values: 0 };
+    pub(crate) fn row(row: &[Parameter<'_>], wide: bool) -> Result<Self, Error> {
+        let mut parameters = Self::new(row.iter().map(|value| value.kind()), wide);
         row.iter().try_for_each(|value| parameters.push(*value))?;
         Ok(parameters)
     }
@@ -97,7 +94,7 @@ impl Parameters {
     }
 
     /// The values of one row, in columns of their own.
-    pub(crate) fn row(&self, row: usize) -> Vec<Column> {
+    pub(crate) fn columns_of(&self, row: usize) -> Vec<Column> {
         self.columns.iter().map(|column| column.row(row)).collect()
     }
 }
@@ -106,21 +103,23 @@ impl Parameters {
 #[derive(Debug)]
 pub(crate) enum Cells {
     Int(Vec<i64>),
-    /// ASCII digits.
-    Decimal(Vec<u8>),
-    /// UTF-16.
-    Text(Vec<u16>),
-    Timestamp(Vec<TimestampStruct>),
+    /// Decimals and dates as ODBC writes them, and text in UTF-8.
+    Narrow(Vec<u8>),
+    /// Text in UTF-16.
+    Wide(Vec<u16>),
 }
 
 /// A parameter in every row.
 #[derive(Debug)]
 pub(crate) struct Column {
+    kind: Kind,
     pub(crate) cells: Cells,
-    /// Units (numbers, digits, UTF-16 units, dates) a cell.
+    /// Numbers, bytes or UTF-16 units a cell.
     pub(crate) width: usize,
     /// Bytes used of each cell, or [`NULL`].
     pub(crate) lengths: Vec<isize>,
+    /// SQL_BIGINT, SQL_DECIMAL, SQL_VARCHAR or SQL_TYPE_TIMESTAMP.
+    pub(crate) sql_type: i16,
     /// Characters of the longest value, without the digits behind the point.
     size: usize,
     /// Digits behind the point.
@@ -128,23 +127,24 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn new(kind: Kind) -> Self {
-        let (cells, width, size, scale) = match kind {
-            Kind::Int => (Cells::Int(Vec::new()), 1, 19, 0),
-            Kind::Decimal => (Cells::Decimal(Vec::new()), 24, 1, 0),
-            Kind::Text => (Cells::Text(Vec::new()), 16, 1, 0),
-            Kind::Timestamp => (Cells::Timestamp(Vec::new()), 1, 20, 6),
+    fn new(kind: Kind, wide: bool) -> Self {
+        let narrow = || Cells::Narrow(Vec::new());
+        let (cells, width, sql_type, size, scale) = match kind {
+            Kind::Int => (Cells::Int(Vec::new()), 1, -5, 19, 0),
+            Kind::Decimal => (narrow(), 24, 3, 1, 0),
+            Kind::Text if wide => (Cells::Wide(Vec::new()), 16, 12, 1, 0),
+            Kind::Text => (narrow(), 16, 12, 1, 0),
+            Kind::Timestamp => (narrow(), 32, 93, 20, 6),
         };
-        Self { cells, width, lengths: Vec::new(), size, scale }
+        Self { kind, cells, width, lengths: Vec::new(), sql_type, size, scale }
     }
 
     fn clear(&mut self) {
         self.lengths.clear();
         match &mut self.cells {
             Cells::Int(cells) => cells.clear(),
-            Cells::Decimal(cells) => cells.clear(),
-            Cells::Text(cells) => cells.clear(),
-            Cells::Timestamp(cells) => cells.clear(),
+            Cells::Narrow(cells) => cells.clear(),
+            Cells::Wide(cells) => cells.clear(),
         }
     }
 
@@ -153,52 +153,55 @@ impl Column {
         self.size + usize::from(self.scale.unsigned_abs())
     }
 
-    /// SQL_BIGINT, SQL_DECIMAL, SQL_VARCHAR, SQL_TYPE_TIMESTAMP.
-    pub(crate) fn sql_type(&self) -> i16 {
-        match self.cells {
-            Cells::Int(_) => -5,
-            Cells::Decimal(_) => 3,
-            Cells::Text(_) => 12,
-            Cells::Timestamp(_) => 93,
-        }
-    }
-
     fn push(&mut self, value: Parameter<'_>) -> Result<(), String> {
-        match (&mut self.cells, value) {
-            (Cells::Int(cells), Parameter::Int(number)) => {
-                cells.push(number);
+        match (self.kind, value) {
+            (_, Parameter::Null) => {
+                self.put_text("");
+                self.lengths.pop();
+                self.lengths.push(NULL);
+            }
+            (Kind::Int, Parameter::Int(number)) => {
+                if let Cells::Int(cells) = &mut self.cells {
+                    cells.push(number);
+                }
                 self.lengths.push(8);
             }
-            (Cells::Int(cells), Parameter::Null) => cells.push(0),
-            (Cells::Timestamp(cells), Parameter::Timestamp(time)) => {
-                cells.push(time.into());
-                self.lengths.push(size_of::<TimestampStruct>() as isize);
-            }
-            (Cells::Timestamp(cells), Parameter::Null) => cells.push(TimestampStruct::default()),
-            (Cells::Decimal(cells), Parameter::Decimal(digits)) => {
+            (Kind::Decimal, Parameter::Decimal(digits)) => {
                 let (whole, fraction) = decimal_digits(digits).ok_or_else(|| format!("`{digits}` is no decimal"))?;
                 self.scale = self.scale.max(i16::try_from(fraction).unwrap_or(i16::MAX));
                 self.size = self.size.max(whole);
-                self.lengths.push(digits.len() as isize);
-                put(cells, &mut self.width, digits.bytes());
+                self.put_text(digits);
             }
-            (Cells::Decimal(cells), Parameter::Null) => {
-                put(cells, &mut self.width, [].into_iter());
-            }
-            (Cells::Text(cells), Parameter::Text(text)) => {
-                let units = put(cells, &mut self.width, text.encode_utf16());
+            (Kind::Text, Parameter::Text(text)) => {
+                let units = self.put_text(text);
                 self.size = self.size.max(units);
-                self.lengths.push((units * 2) as isize);
             }
-            (Cells::Text(cells), Parameter::Null) => {
-                put(cells, &mut self.width, [].into_iter());
+            (Kind::Timestamp, Parameter::Timestamp(time)) => {
+                self.put_text(&time.to_string());
             }
             (_, other) => return Err(format!("{other:?} is of another kind than this parameter")),
         }
-        if value == Parameter::Null {
-            self.lengths.push(NULL);
-        }
         Ok(())
+    }
+
+    /// Adds a cell of characters (of 0 to a column of numbers) and its length. Returns its units.
+    fn put_text(&mut self, text: &str) -> usize {
+        let (units, bytes) = match &mut self.cells {
+            Cells::Int(cells) => {
+                cells.push(0);
+                (1, 8)
+            }
+            Cells::Narrow(cells) => {
+                let units = put(cells, &mut self.width, text.bytes());
+                (units, units)
+            }
+            Cells::Wide(cells) => {
+                let units = put(cells, &mut self.width, text.encode_utf16());
+                (units, units * 2)
+            }
+        };
+        self.lengths.push(bytes as isize);
+        units
     }
 
     fn row(&self, row: usize) -> Self {
@@ -208,9 +211,8 @@ impl Column {
         let width = self.width;
         let cells = match &self.cells {
             Cells::Int(cells) => Cells::Int(cell(cells, row, width)),
-            Cells::Decimal(cells) => Cells::Decimal(cell(cells, row, width)),
-            Cells::Text(cells) => Cells::Text(cell(cells, row, width)),
-            Cells::Timestamp(cells) => Cells::Timestamp(cell(cells, row, width)),
+            Cells::Narrow(cells) => Cells::Narrow(cell(cells, row, width)),
+            Cells::Wide(cells) => Cells::Wide(cell(cells, row, width)),
         };
         Self { cells, lengths: vec![self.lengths[row]], ..*self }
     }
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_longer_text_widens_the_cells_before_it() {
-        let mut parameters = Parameters::new(&[Kind::Text]);
+        let mut parameters = Parameters::new([Kind::Text].into_iter(), true);
         let long = "ü".repeat(100);
         for text in ["a", "", long.as_str(), "b"] {
             parameters.push(Parameter::Text(text)).unwrap();
@@ -260,19 +262,28 @@ mod tests {
         parameters.push(Parameter::Null).unwrap();
         assert_eq!(parameters.rows(), 5);
         let column = &parameters.columns[0];
-        assert_eq!((column.width, column.size), (128, 100));
+        assert_eq!((column.width, column.size()), (128, 100));
         assert_eq!(column.lengths, [2, 0, 200, 2, NULL]);
-        let Cells::Text(cells) = &column.cells else { panic!("not text") };
+        let Cells::Wide(cells) = &column.cells else { panic!("not wide") };
         assert_eq!(cells.len(), 5 * 128);
         let cell = |row: usize, units: usize| String::from_utf16(&cells[row * 128..][..units]).unwrap();
         assert_eq!((cell(0, 1), cell(2, 100), cell(3, 1)), ("a".into(), long, "b".into()));
-        let Cells::Text(one) = &column.row(3).cells else { panic!("not text") };
+        let Cells::Wide(one) = &column.row(3).cells else { panic!("not wide") };
         assert_eq!(one[0], u16::from(b'b'));
     }
 
     #[test]
+    fn narrow_text_is_utf_8_and_its_lengths_are_bytes() {
+        let parameters = Parameters::row(&[Parameter::Text("grüße"), Parameter::Int(1)], false).unwrap();
+        let column = &parameters.columns[0];
+        assert_eq!((column.lengths.as_slice(), column.size()), (&[7][..], 7));
+        let Cells::Narrow(cells) = &column.cells else { panic!("not narrow") };
+        assert_eq!(std::str::from_utf8(&cells[..7]).unwrap(), "grüße");
+    }
+
+    #[test]
     fn a_decimal_s_digits_are_counted_on_both_sides_of_the_point() {
-        let mut parameters = Parameters::new(&[Kind::Decimal]);
+        let mut parameters = Parameters::new([Kind::Decimal].into_iter(), true);
         for digits in ["-10.00", "123456", "0.0005"] {
             parameters.push(Parameter::Decimal(digits)).unwrap();
         }
@@ -285,10 +296,10 @@ mod tests {
 
     #[test]
     fn a_value_of_another_kind_is_refused() {
-        let mut parameters = Parameters::new(&[Kind::Int, Kind::Timestamp]);
+        let mut parameters = Parameters::new([Kind::Int, Kind::Timestamp].into_iter(), true);
         parameters.push(Parameter::Int(1)).unwrap();
         let error = parameters.push(Parameter::Text("today")).unwrap_err().to_string();
         assert!(error.contains("parameter 2"), "{error}");
-        assert!(Parameters::new(&[]).push(Parameter::Null).is_err());
+        assert!(Parameters::new([].into_iter(), true).push(Parameter::Null).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::ffi::{Done, Handle, NULL, TimestampStruct};
+use crate::ffi::{Cellular, Done, Handle, NULL};
 use crate::{Error, Parameters, Value};
 
 /// A prepared statement.
@@ -74,7 +74,7 @@ impl Statement {
     fn one_by_one(&self, parameters: &Parameters, rows: std::ops::Range<usize>) -> Result<usize, Error> {
         let end = rows.end;
         for row in rows {
-            let done = self.handle.execute(&mut parameters.row(row), 1);
+            let done = self.handle.execute(&mut parameters.columns_of(row), 1);
             close(&self.handle, done)?;
         }
         Ok(end)
@@ -101,17 +101,9 @@ fn close<T>(handle: &Handle, executed: Result<T, Error>) -> Result<T, Error> {
 }
 
 fn answer(handle: &Handle) -> Result<Answer, Error> {
-    let mut affected = 0;
-    // Results that are only counts come before rows in some drivers.
-    loop {
-        let count = handle.column_count()?;
-        if count > 0 {
-            return rows(handle, count);
-        }
-        affected += u64::try_from(handle.row_count()?).unwrap_or(0);
-        if handle.more_results()? == Done::NoData {
-            return Ok(Answer { affected, ..Answer::default() });
-        }
+    match handle.column_count()? {
+        0 => Ok(Answer { affected: u64::try_from(handle.row_count()?).unwrap_or(0), ..Answer::default() }),
+        count => rows(handle, count),
     }
 }
 
@@ -128,6 +120,9 @@ fn rows(handle: &Handle, count: u16) -> Result<Answer, Error> {
 }
 
 /// Reads a column of the current row as what its SQL type promises.
+///
+/// Decimals and dates are asked for as characters, whose form ODBC prescribes: structures would go
+/// through the driver's own arithmetic, which not every driver has right.
 fn read(handle: &Handle, column: u16, sql_type: i16) -> Result<Value, Error> {
     match sql_type {
         // SQL_INTEGER, SQL_SMALLINT, SQL_BIGINT, SQL_TINYINT, SQL_BIT
@@ -135,30 +130,40 @@ fn read(handle: &Handle, column: u16, sql_type: i16) -> Result<Value, Error> {
         // SQL_FLOAT, SQL_REAL, SQL_DOUBLE
         6..=8 => fixed(handle, column, 0_f64, Value::Float),
         // SQL_NUMERIC, SQL_DECIMAL
-        2 | 3 => Ok(match text(handle, column)? {
-            Some(digits) => Value::Decimal(digits),
-            None => Value::Null,
-        }),
-        // SQL_TYPE_DATE, SQL_TYPE_TIMESTAMP
-        91 | 93 => fixed(handle, column, TimestampStruct::default(), |t| Value::Timestamp(t.into())),
-        _ => Ok(text(handle, column)?.map_or(Value::Null, Value::Text)),
+        2 | 3 => Ok(narrow(handle, column)?.map_or(Value::Null, Value::Decimal)),
+        // SQL_TYPE_DATE, SQL_TYPE_TIMESTAMP, and their numbers before ODBC 3
+        91 | 93 | 9 | 11 => match narrow(handle, column)? {
+            None => Ok(Value::Null),
+            Some(text) => match text.parse() {
+                Ok(timestamp) => Ok(Value::Timestamp(timestamp)),
+                Err(()) => Err(Error::Value(format!("column {column}: `{text}` is no date"))),
+            },
+        },
+        // SQL_WCHAR, SQL_WVARCHAR, SQL_WLONGVARCHAR
+        -10..=-8 => Ok(wide(handle, column)?.map_or(Value::Null, Value::Text)),
+        _ => Ok(narrow(handle, column)?.map_or(Value::Null, Value::Text)),
     }
 }
 
-fn fixed<T: crate::ffi::Cellular>(
-    handle: &Handle,
-    column: u16,
-    zero: T,
-    value: impl Fn(T) -> Value,
-) -> Result<Value, Error> {
+fn fixed<T: Cellular>(handle: &Handle, column: u16, zero: T, value: impl Fn(T) -> Value) -> Result<Value, Error> {
     let mut cell = [zero];
     let (_, length) = handle.get_data(column, &mut cell)?;
     Ok(if length == NULL { Value::Null } else { value(cell[0]) })
 }
 
-/// Text of any length, piece by piece; `None` for NULL.
-fn text(handle: &Handle, column: u16) -> Result<Option<String>, Error> {
-    let mut piece = [0_u16; 512];
+fn wide(handle: &Handle, column: u16) -> Result<Option<String>, Error> {
+    let not_text = |_| Error::Value(format!("column {column} is not text in UTF-16"));
+    units(handle, column, 0_u16)?.map(|units| String::from_utf16(&units).map_err(not_text)).transpose()
+}
+
+fn narrow(handle: &Handle, column: u16) -> Result<Option<String>, Error> {
+    let not_text = |_| Error::Value(format!("column {column} is not text in UTF-8"));
+    units(handle, column, 0_u8)?.map(|units| String::from_utf8(units).map_err(not_text)).transpose()
+}
+
+/// Characters of any number, piece by piece; `None` for NULL.
+fn units<T: Cellular>(handle: &Handle, column: u16, zero: T) -> Result<Option<Vec<T>>, Error> {
+    let mut piece = [zero; 512];
     let mut units = Vec::new();
     loop {
         let (done, length) = handle.get_data(column, &mut piece)?;
@@ -170,11 +175,11 @@ fn text(handle: &Handle, column: u16) -> Result<Option<String>, Error> {
         }
         // A piece that was cut fills the buffer up to its closing zero.
         let room = piece.len() - 1;
-        let rest = usize::try_from(length).map_or(usize::MAX, |bytes| bytes / 2);
+        let rest = usize::try_from(length).map_or(usize::MAX, |bytes| bytes / size_of::<T>());
         units.extend_from_slice(&piece[..rest.min(room)]);
         if done == Done::Plainly || rest <= room {
             break;
         }
     }
-    String::from_utf16(&units).map(Some).map_err(|_| Error::Value(format!("column {column} is not text in UTF-16")))
+    Ok(Some(units))
 }

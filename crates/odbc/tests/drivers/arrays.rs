@@ -10,8 +10,8 @@ fn table(connection: &Connection) {
     connection.execute("CREATE TABLE many (k INTEGER PRIMARY KEY, d DECIMAL(8,2), v VARCHAR(600))").unwrap();
 }
 
-fn rows(keys: impl Iterator<Item = i64>) -> Parameters {
-    let mut rows = Parameters::new(&[Kind::Int, Kind::Decimal, Kind::Text]);
+fn rows(connection: &Connection, keys: impl Iterator<Item = i64>) -> Parameters {
+    let mut rows = connection.parameters(&[Kind::Int, Kind::Decimal, Kind::Text]);
     for k in keys {
         rows.push(Parameter::Int(k)).unwrap();
         let digits = format!("{k}.50");
@@ -29,13 +29,13 @@ fn every_row_arrives_with_its_own_values() {
         table(&connection);
         connection.set_autocommit(false).unwrap();
         let mut insert = connection.prepare(INSERT).unwrap();
-        let mut batch = rows(1..=1_000);
+        let mut batch = rows(&connection, 1..=1_000);
         assert_eq!(insert.execute_all(&mut batch).unwrap(), 1_000, "{name}");
         // The same memory again, and then fewer rows than before.
         batch.clear();
         assert_eq!((batch.rows(), insert.execute_all(&mut batch).unwrap()), (0, 0), "{name}");
-        assert_eq!(insert.execute_all(&mut rows(1_001..=1_001)).unwrap(), 1, "{name}");
-        assert_eq!(insert.execute_all(&mut rows(1_002..=1_010)).unwrap(), 9, "{name}");
+        assert_eq!(insert.execute_all(&mut rows(&connection, 1_001..=1_001)).unwrap(), 1, "{name}");
+        assert_eq!(insert.execute_all(&mut rows(&connection, 1_002..=1_010)).unwrap(), 9, "{name}");
         connection.commit().unwrap();
 
         let answer = connection.execute("SELECT k, d, v FROM many ORDER BY k").unwrap();
@@ -61,11 +61,15 @@ fn a_refused_row_is_an_error_and_the_transaction_can_go() {
         table(&connection);
         connection.set_autocommit(false).unwrap();
         let mut insert = connection.prepare(INSERT).unwrap();
-        let error = insert.execute_all(&mut rows([1, 2, 3, 2, 4].into_iter())).unwrap_err();
+        let error = insert.execute_all(&mut rows(&connection, [1, 2, 3, 2, 4].into_iter())).unwrap_err();
         assert!(matches!(error, Error::Driver(_)), "{name}: {error}");
         connection.rollback().unwrap();
         assert_eq!(connection.execute("SELECT COUNT(k) FROM many").unwrap().rows[0][0], Value::Int(0), "{name}");
         connection.rollback().unwrap();
-        assert_eq!(insert.execute_all(&mut rows(1..=5)).unwrap(), 5, "{name}: the statement can be used again");
+        assert_eq!(
+            insert.execute_all(&mut rows(&connection, 1..=5)).unwrap(),
+            5,
+            "{name}: the statement can be used again"
+        );
     }
 }

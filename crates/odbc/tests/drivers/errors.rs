@@ -1,6 +1,6 @@
 //! Failures, told apart by SQLSTATE and native code.
 
-use odbc::{Connection, Error, Parameter, Parameters};
+use odbc::{Connection, Error, Parameter};
 
 use crate::{run, sources};
 
@@ -73,7 +73,7 @@ fn parameters_must_fit_the_statement() {
         let sql = "INSERT INTO two (a, b) VALUES (?, ?)";
         assert!(run(&connection, sql, &[Parameter::Int(1)]).is_err(), "{name}: one of two");
         let mut statement = connection.prepare(sql).unwrap();
-        let error = statement.execute(&mut Parameters::new(&[odbc::Kind::Int])).unwrap_err();
+        let error = statement.execute(&mut connection.parameters(&[odbc::Kind::Int])).unwrap_err();
         assert!(error.to_string().contains("0 rows"), "{name}: {error}");
         assert_eq!(run(&connection, sql, &[Parameter::Int(1), Parameter::Int(2)]).unwrap().affected, 1, "{name}");
     }

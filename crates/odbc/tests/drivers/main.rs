@@ -8,7 +8,7 @@ mod values;
 
 use std::any::Any;
 
-use odbc::{Answer, Connection, Parameter, Parameters};
+use odbc::{Answer, Connection, Parameter};
 
 /// A database behind a driver.
 struct Source {
@@ -61,5 +61,5 @@ fn port(url: &str) -> &str {
 
 /// Prepares and runs a statement once.
 fn run(connection: &Connection, sql: &str, row: &[Parameter<'_>]) -> Result<Answer, odbc::Error> {
-    connection.prepare(sql)?.execute(&mut Parameters::of(row)?)
+    connection.prepare(sql)?.execute(&mut connection.row(row)?)
 }
