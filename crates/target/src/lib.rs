@@ -9,6 +9,8 @@ pub mod cockroachdb;
 mod dialect;
 mod error;
 pub mod mysql;
+pub mod nuodb;
+pub mod odbc;
 pub mod postgres;
 pub mod schema;
 mod session;
@@ -39,4 +41,6 @@ pub static DATABASES: &[&dyn Dialect] = &[
     &mysql::MySql,
     &mysql::MariaDb,
     &tidb::TiDb,
+    &nuodb::NuoDb,
+    &crate::odbc::ODBC,
 ];

@@ -368,6 +368,9 @@ async fn finish(
     // One after the other: each locks both of its tables.
     in_parallel(url, 1, foreign_keys, work).await?;
 
+    if !dialect.has_statistics() {
+        tables.clear();
+    }
     let statistics = {
         let progress = progress.clone();
         move |mut session: Session, table: &'static Table| {
