@@ -242,7 +242,7 @@ impl Session {
     pub async fn see_all_commits(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.see_all_commits().await,
-            Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
+            Wire::Odbc(_) | Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
         }
     }
 

@@ -45,12 +45,13 @@ fn postgres() -> Option<Source> {
 }
 
 fn mariadb() -> Option<Source> {
-    let c = Connection::open("Driver={MariaDB Unicode};Server=127.0.0.1;Port=33411;Database=test;Uid=root").unwrap();
-    let db = format!("t{}", std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos());
-    c.execute(&format!("CREATE DATABASE {db}")).unwrap();
-    let connection_string =
-        format!("Driver={{MariaDB Unicode}};Server=127.0.0.1;Port=33411;Database={db};Uid=root;Option=2");
-    Some(Source { name: "MariaDB", connection_string, _home: Box::new(()) })
+    let server = lab::mariadb_or_skip()?;
+    server.create_database("bench").unwrap();
+    let connection_string = format!(
+        "Driver={{MariaDB Unicode}};Server=127.0.0.1;Port={};Database=bench;Uid=root;Option=2",
+        port(&server.url("bench"))
+    );
+    Some(Source { name: "MariaDB", connection_string, _home: Box::new(server) })
 }
 
 /// The port in a URL that names one.

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod crash;
+mod odbc;
 mod same_data;
 mod support;
 mod whole_way;
