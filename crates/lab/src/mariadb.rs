@@ -53,6 +53,8 @@ impl MariaDb {
         let mut install = Command::new(bin.join("mariadb-install-db"));
         install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
         install.args(&as_user).arg(format!("--datadir={}", path("data")));
+        // Several at once would meet in the common folder.
+        install.env("TMPDIR", folder.path());
         run("mariadb-install-db", install)?;
 
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
@@ -69,6 +71,11 @@ impl MariaDb {
         let mut server = Self { folder, bin, port, server };
         server.wait_until_it_answers()?;
         Ok(server)
+    }
+
+    /// The port where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The URL of one of its databases.

@@ -74,6 +74,11 @@ impl Postgres {
         Ok(server)
     }
 
+    /// The port where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The URL of one of its databases; `postgres` is always there.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)

@@ -37,27 +37,17 @@ fn sqlite() -> Source {
 
 fn postgres() -> Option<Source> {
     let server = lab::postgres_or_skip()?;
-    let connection_string = format!(
-        "Driver={{PostgreSQL Unicode}};Server=127.0.0.1;Port={};Database=postgres;Uid=postgres",
-        port(&server.url("postgres"))
-    );
+    let connection_string =
+        format!("Driver={{PostgreSQL Unicode}};Server=127.0.0.1;Port={};Database=postgres;Uid=postgres", server.port());
     Some(Source { name: "PostgreSQL", connection_string, _home: Box::new(server) })
 }
 
 fn mariadb() -> Option<Source> {
     let server = lab::mariadb_or_skip()?;
     server.create_database("bench").unwrap();
-    let connection_string = format!(
-        "Driver={{MariaDB Unicode}};Server=127.0.0.1;Port={};Database=bench;Uid=root;Option=2",
-        port(&server.url("bench"))
-    );
+    let connection_string =
+        format!("Driver={{MariaDB Unicode}};Server=127.0.0.1;Port={};Database=bench;Uid=root;Option=2", server.port());
     Some(Source { name: "MariaDB", connection_string, _home: Box::new(server) })
-}
-
-/// The port in a URL that names one.
-fn port(url: &str) -> &str {
-    let (_, tail) = url.rsplit_once(':').unwrap();
-    tail.split('/').next().unwrap()
 }
 
 /// Prepares and runs a statement once.

@@ -14,7 +14,7 @@ fn sqlite_goes_the_whole_way_over_its_driver() {
 fn postgres_goes_the_whole_way_over_its_driver() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("bench").unwrap();
-    let port = port(&server.url("bench"));
+    let port = server.port();
     let attributes = format!("Server=127.0.0.1;Port={port};Database=bench;Uid=postgres;Protocol=7.4-1");
     whole_way(&format!("odbc:Driver={{PostgreSQL Unicode}};{attributes}"), &Place::new(), "4");
 }
@@ -23,7 +23,7 @@ fn postgres_goes_the_whole_way_over_its_driver() {
 fn mariadb_goes_the_whole_way_over_its_driver() {
     let Some(server) = lab::mariadb_or_skip() else { return };
     server.create_database("bench").unwrap();
-    let port = port(&server.url("bench"));
+    let port = server.port();
     let attributes = format!("Server=127.0.0.1;Port={port};Database=bench;Uid=root;Option=2");
     whole_way(&format!("odbc:Driver={{MariaDB Unicode}};{attributes}"), &Place::new(), "4");
 }
@@ -73,9 +73,4 @@ fn what_the_driver_says_comes_without_the_password() {
         assert!(said.status != 0 && said.stderr.contains("can't connect"), "{}", said.stderr);
         assert!(said.stderr.trim_end().lines().count() == 1 && !said.stderr.contains("s3cret"), "{}", said.stderr);
     }
-}
-
-/// The port in a URL that names one.
-fn port(url: &str) -> &str {
-    url.rsplit(':').next().and_then(|tail| tail.split('/').next()).unwrap_or_default()
 }

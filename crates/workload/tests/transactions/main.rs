@@ -103,7 +103,7 @@ async fn on_postgres_every_rule_holds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn over_odbc_every_rule_holds_on_postgres() {
     let Some(server) = lab::postgres_or_skip() else { return };
-    let port = port(&server.url("postgres"));
+    let port = server.port();
     let attributes = format!("Server=127.0.0.1;Port={port};Database=postgres;Uid=postgres");
     let url = Url::parse(&format!("odbc:Driver={{PostgreSQL Unicode}};{attributes}")).unwrap();
     every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY, conflicts::WITH_REFUSALS]].concat()).await;
@@ -113,13 +113,8 @@ async fn over_odbc_every_rule_holds_on_postgres() {
 async fn over_odbc_every_rule_holds_on_mariadb() {
     let Some(server) = lab::mariadb_or_skip() else { return };
     server.create_database("tpcc").unwrap();
-    let port = port(&server.url("tpcc"));
+    let port = server.port();
     let attributes = format!("Server=127.0.0.1;Port={port};Database=tpcc;Uid=root;Option=2");
     let url = Url::parse(&format!("odbc:Driver={{MariaDB Unicode}};{attributes}")).unwrap();
     every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY]].concat()).await;
-}
-
-/// The port in a URL that names one.
-fn port(url: &str) -> &str {
-    url.rsplit(':').next().and_then(|tail| tail.split('/').next()).unwrap_or_default()
 }
