@@ -230,14 +230,14 @@ impl Bench {
 
     /// Takes rows of a table aside.
     pub(crate) async fn take_out(&mut self, table: &str, rows: &str) {
-        let sql = format!("CREATE TABLE aside AS SELECT * FROM {table} WHERE {rows}; DELETE FROM {table} WHERE {rows}");
-        self.session.execute(&sql).await.unwrap();
+        self.session.execute(&format!("CREATE TABLE aside AS SELECT * FROM {table} WHERE {rows}")).await.unwrap();
+        self.session.execute(&format!("DELETE FROM {table} WHERE {rows}")).await.unwrap();
     }
 
     /// Puts them back.
     pub(crate) async fn put_back(&mut self, table: &str) {
-        let sql = format!("INSERT INTO {table} SELECT * FROM aside; DROP TABLE aside");
-        self.session.execute(&sql).await.unwrap();
+        self.session.execute(&format!("INSERT INTO {table} SELECT * FROM aside")).await.unwrap();
+        self.session.execute("DROP TABLE aside").await.unwrap();
     }
 
     /// Row counts and sums of all tables.
