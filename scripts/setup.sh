@@ -11,6 +11,10 @@ have_postgres() {
 need=""
 command -v cc >/dev/null 2>&1 || need="$need gcc libc6-dev"
 have_postgres || need="$need postgresql"
+ls /usr/lib/*/libodbc.so.2 /usr/lib/libodbc.so.2 /usr/lib64/libodbc.so.2 >/dev/null 2>&1 || need="$need unixodbc"
+for driver in psqlodbcw:odbc-postgresql libmaodbc:odbc-mariadb libsqlite3odbc:libsqliteodbc; do
+    ls /usr/lib/*/odbc/"${driver%%:*}".so >/dev/null 2>&1 || need="$need ${driver##*:}"
+done
 [ -n "$need" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then

@@ -53,6 +53,11 @@ impl MariaDb {
         Ok(server)
     }
 
+    /// The port where it listens.
+    pub fn port(&self) -> u16 {
+        self.site.node(0).port()
+    }
+
     /// The URL of one of its databases.
     pub fn url(&self, database: &str) -> String {
         self.site.url(0, database)

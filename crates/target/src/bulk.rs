@@ -1,7 +1,7 @@
 //! Bulk load: rows written field by field into the form their database takes fastest.
 
 use crate::Error;
-use crate::wire::{mysql, pg, sqlite};
+use crate::wire::{mysql, odbc, pg, sqlite};
 
 /// Takes rows field by field, in the order of the table's columns.
 pub trait RowSink {
@@ -41,6 +41,7 @@ pub struct Bulk<'s> {
 #[derive(Debug)]
 enum Wire<'s> {
     Mysql(mysql::Bulk<'s>),
+    Odbc(odbc::Bulk<'s>),
     Postgres(pg::Bulk<'s>),
     Sqlite(sqlite::Bulk<'s>),
 }
@@ -48,6 +49,10 @@ enum Wire<'s> {
 impl<'s> Bulk<'s> {
     pub(crate) fn mysql(bulk: mysql::Bulk<'s>) -> Self {
         Self { wire: Wire::Mysql(bulk) }
+    }
+
+    pub(crate) fn odbc(bulk: odbc::Bulk<'s>) -> Self {
+        Self { wire: Wire::Odbc(bulk) }
     }
 
     pub(crate) fn postgres(bulk: pg::Bulk<'s>) -> Self {
@@ -65,6 +70,7 @@ impl<'s> Bulk<'s> {
     pub async fn flush_if_full(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(bulk) => bulk.flush_if_full().await,
+            Wire::Odbc(bulk) => bulk.flush_if_full().await,
             Wire::Postgres(bulk) => bulk.flush_if_full().await,
             Wire::Sqlite(bulk) => bulk.flush_if_full().await,
         }
@@ -77,6 +83,7 @@ impl<'s> Bulk<'s> {
     pub async fn finish(self) -> Result<Loaded, Error> {
         match self.wire {
             Wire::Mysql(bulk) => bulk.finish().await,
+            Wire::Odbc(bulk) => bulk.finish().await,
             Wire::Postgres(bulk) => bulk.finish().await,
             Wire::Sqlite(bulk) => bulk.finish().await,
         }
@@ -99,6 +106,7 @@ macro_rules! forward {
             fn $name(&mut self, $($arg: $type),*) {
                 match &mut self.wire {
                     Wire::Mysql(bulk) => bulk.$name($($arg),*),
+                    Wire::Odbc(bulk) => bulk.$name($($arg),*),
                     Wire::Postgres(bulk) => bulk.$name($($arg),*),
                     Wire::Sqlite(bulk) => bulk.$name($($arg),*),
                 }

@@ -65,6 +65,8 @@ impl FromStr for Isolation {
 pub enum WireKind {
     /// MySQL's.
     Mysql,
+    /// Whatever an ODBC driver speaks.
+    Odbc,
     /// PostgreSQL's.
     Postgres,
     /// None: SQLite runs inside this process.
@@ -78,6 +80,8 @@ pub enum MultiRowUpdate {
     FromReturning,
     /// `UPDATE … JOIN … SET`, after a `SELECT … FOR UPDATE` of what must be read.
     Join,
+    /// Not at all: row by row, after a `SELECT … FOR UPDATE` of what must be read.
+    OneByOne,
 }
 
 /// A database's way of saying and doing things. What is not overridden is said as standard SQL says it.
@@ -173,6 +177,11 @@ pub trait Dialect: Send + Sync {
     /// Settings of a session that loads: they make bulk work faster and change nothing that stays.
     fn load_settings(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether a statement refreshes a table's statistics.
+    fn has_statistics(&self) -> bool {
+        true
     }
 
     /// The statement that refreshes a table's statistics.

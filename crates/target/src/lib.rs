@@ -10,6 +10,8 @@ mod dialect;
 mod error;
 mod gateways;
 pub mod mysql;
+pub mod nuodb;
+pub mod odbc;
 pub mod placement;
 pub mod postgres;
 pub mod schema;
@@ -42,4 +44,6 @@ pub static DATABASES: &[&dyn Dialect] = &[
     &mysql::MySql,
     &mysql::MariaDb,
     &tidb::TiDb,
+    &nuodb::NuoDb,
+    &crate::odbc::ODBC,
 ];

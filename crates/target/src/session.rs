@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::bulk::{Bulk, BulkOptions};
 use crate::url::Place;
-use crate::wire::{mysql, pg, sqlite};
+use crate::wire::{mysql, odbc, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
 
 /// How long a server may take to accept a connection and its settings.
@@ -27,6 +27,7 @@ impl std::fmt::Debug for dyn Dialect {
 #[derive(Debug)]
 enum Wire {
     Mysql(mysql::Session),
+    Odbc(odbc::Session),
     Postgres(pg::Session),
     Sqlite(sqlite::Session),
 }
@@ -48,9 +49,14 @@ impl Session {
     /// # Errors
     /// One line that names the target and the reason.
     pub async fn connect(url: &Url) -> Result<Self, Error> {
+        let mut dialect = url.dialect();
         let connecting = async {
             match &url.place {
                 Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
+                Place::Odbc(source) => odbc::Session::connect(source, url.dialect()).await.map(|(session, learned)| {
+                    dialect = learned;
+                    Wire::Odbc(session)
+                }),
                 Place::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
                 Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
             }
@@ -61,7 +67,7 @@ impl Session {
             Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
         });
         let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;
-        Ok(Self { wire, dialect: url.dialect() })
+        Ok(Self { wire, dialect })
     }
 
     /// The database's dialect.
@@ -76,6 +82,7 @@ impl Session {
     pub async fn prepare(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.prepare_all(statements).await,
+            Wire::Odbc(odbc) => odbc.prepare_all(statements).await,
             Wire::Postgres(pg) => pg.prepare_all(statements).await,
             // Its statements are compiled in microseconds, at their first use.
             Wire::Sqlite(_) => Ok(()),
@@ -84,13 +91,17 @@ impl Session {
 
     /// Opens a transaction. It travels with the first wave, as drivers do it, and costs no round trip of its own.
     pub fn begin(&mut self, isolation: Isolation, access: Access) {
-        let sql = self.dialect.begin(isolation, access);
-        self.open(sql);
+        match &mut self.wire {
+            Wire::Odbc(odbc) => odbc.begin(isolation),
+            _ => self.open(self.dialect.begin(isolation, access)),
+        }
     }
 
     fn open(&mut self, begin: String) {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.begin(begin),
+            // Its level is an attribute of the connection; it can't read the past.
+            Wire::Odbc(_) => {}
             Wire::Postgres(pg) => pg.begin(begin),
             Wire::Sqlite(sqlite) => sqlite.begin(begin),
         }
@@ -126,6 +137,7 @@ impl Session {
     pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.send(wave).await,
+            Wire::Odbc(odbc) => odbc.send(wave).await,
             Wire::Postgres(pg) => pg.send(wave).await,
             Wire::Sqlite(sqlite) => sqlite.send(wave).await,
         }
@@ -160,6 +172,7 @@ impl Session {
     pub async fn commit(&mut self) -> Result<(), Error> {
         let done = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("COMMIT").await,
+            Wire::Odbc(odbc) => odbc.end(true).await,
             Wire::Postgres(pg) => pg.end("COMMIT").await,
             Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
         };
@@ -173,6 +186,7 @@ impl Session {
     pub async fn rollback(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("ROLLBACK").await,
+            Wire::Odbc(odbc) => odbc.end(false).await,
             Wire::Postgres(pg) => pg.end("ROLLBACK").await,
             Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
         }
@@ -185,6 +199,7 @@ impl Session {
     pub async fn execute(&mut self, sql: &str) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.execute(sql).await,
+            Wire::Odbc(odbc) => odbc.execute(sql).await,
             Wire::Postgres(pg) => pg.execute(sql).await,
             Wire::Sqlite(sqlite) => sqlite.execute(sql).await,
         }
@@ -198,6 +213,7 @@ impl Session {
         let sql = self.dialect.adapt(sql.to_owned());
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.query(&sql, values).await,
+            Wire::Odbc(odbc) => odbc.query(&sql, values).await,
             Wire::Postgres(pg) => pg.query(&sql, values).await,
             Wire::Sqlite(sqlite) => sqlite.query(sql, values).await,
         }
@@ -208,7 +224,8 @@ impl Session {
     /// # Errors
     /// The database's refusal.
     pub async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
-        let sql = match &self.wire {
+        let sql = match &mut self.wire {
+            Wire::Odbc(odbc) => return odbc.has_table(name).await,
             Wire::Mysql(_) => mysql::TABLE_EXISTS,
             Wire::Postgres(_) => pg::TABLE_EXISTS,
             Wire::Sqlite(_) => sqlite::TABLE_EXISTS,
@@ -223,6 +240,7 @@ impl Session {
     pub async fn bulk(&mut self, table: &crate::schema::Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => Ok(Bulk::mysql(mysql.bulk(table).await?)),
+            Wire::Odbc(odbc) => Ok(Bulk::odbc(odbc.bulk(table).await?)),
             Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table, options).await?)),
             Wire::Sqlite(sqlite) => Ok(Bulk::sqlite(sqlite.bulk(table))),
         }
@@ -246,7 +264,7 @@ impl Session {
     pub async fn see_all_commits(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.see_all_commits().await,
-            Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
+            Wire::Odbc(_) | Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
         }
     }
 
@@ -257,6 +275,7 @@ impl Session {
     pub async fn describe(&mut self) -> Result<Description, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.describe().await,
+            Wire::Odbc(odbc) => odbc.describe().await,
             Wire::Postgres(pg) => pg.describe().await,
             Wire::Sqlite(sqlite) => sqlite.describe().await,
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{DATABASES, Dialect, WireKind, mysql, postgres, sqlite};
+use crate::{DATABASES, Dialect, WireKind, mysql, nuodb, odbc, postgres, sqlite};
 
 /// The target when neither `--url` nor `WEIGHBRIDGE_URL` names one.
 pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
@@ -19,6 +19,7 @@ pub struct Url {
 #[derive(Clone)]
 pub(crate) enum Place {
     Mysql(mysql_async::Opts),
+    Odbc(odbc::Source),
     Postgres(Box<postgres::Address>),
     Sqlite(PathBuf),
 }
@@ -52,6 +53,9 @@ impl Url {
         let place = match dialect.wire() {
             WireKind::Sqlite => sqlite::parse(rest).map(Place::Sqlite),
             WireKind::Mysql => mysql::parse(rest, dialect).map(Place::Mysql),
+            // A database of its own scheme has a URL; any other only a connection string.
+            WireKind::Odbc if rest.starts_with("//") => nuodb::parse(rest, dialect).map(Place::Odbc),
+            WireKind::Odbc => odbc::parse(rest, dialect).map(Place::Odbc),
             WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Place::Postgres),
         };
         Ok(Self { dialect, place: place.map_err(UrlError)? })
@@ -77,7 +81,7 @@ impl Url {
     pub fn file(&self) -> Option<&std::path::Path> {
         match &self.place {
             Place::Sqlite(path) => Some(path),
-            Place::Mysql(_) | Place::Postgres(_) => None,
+            Place::Mysql(_) | Place::Odbc(_) | Place::Postgres(_) => None,
         }
     }
 }
@@ -92,6 +96,7 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
+            Place::Odbc(source) => f.write_str(&source.shown),
             Place::Postgres(address) => f.write_str(&postgres::display(self.dialect.name(), &address.config)),
             Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }

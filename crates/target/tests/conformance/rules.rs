@@ -1,6 +1,6 @@
 //! The rules.
 
-use target::bulk::RowSink;
+use target::bulk::{BulkOptions, RowSink};
 use target::placement::Placement;
 use target::schema::{
     Column,
@@ -49,6 +49,7 @@ static KINDS: Table = Table {
         Column::new("at", Timestamp).nullable(),
     ],
     primary_key: &["id"],
+    spread_by: None,
     foreign_keys: &[],
     indexes: &[Index { name: "kinds_by_free", columns: &["free"] }],
 };
@@ -144,7 +145,7 @@ async fn insert(session: &mut Session, id: i32, whole: i32) -> Result<(), Error>
 async fn values_at_their_limits_come_out_of_a_bulk_load_as_they_went_in(url: &Url) {
     let mut session = fresh(url).await;
     begin(&mut session);
-    let mut bulk = session.bulk(&KINDS).await.unwrap();
+    let mut bulk = session.bulk(&KINDS, &BulkOptions::default()).await.unwrap();
     for (id, row) in limits().iter().enumerate() {
         bulk.start_row();
         bulk.int(id as i32);
@@ -215,7 +216,7 @@ async fn a_bulk_load_of_many_pieces_stores_every_row(url: &Url) {
     const ROWS: i32 = 20_000;
     let mut session = fresh(url).await;
     begin(&mut session);
-    let mut bulk = session.bulk(&KINDS).await.unwrap();
+    let mut bulk = session.bulk(&KINDS, &BulkOptions::default()).await.unwrap();
     for id in 0..ROWS {
         bulk.start_row();
         bulk.int(id);
@@ -239,7 +240,7 @@ async fn a_bulk_load_is_part_of_its_transaction(url: &Url) {
     let mut session = fresh(url).await;
     begin(&mut session);
     insert(&mut session, 1, 1).await.unwrap();
-    let mut bulk = session.bulk(&KINDS).await.unwrap();
+    let mut bulk = session.bulk(&KINDS, &BulkOptions::default()).await.unwrap();
     for id in 2..5 {
         bulk.start_row();
         bulk.int(id);
@@ -365,12 +366,12 @@ async fn a_key_that_is_there_already_is_told_from_other_errors(url: &Url) {
     if dialect.transactional_ddl() {
         // DDL is undone with its transaction, so nobody has to ask.
         begin(&mut session);
-        session.execute(&dialect.create_index(&KINDS, &KINDS.indexes[0])).await.unwrap();
+        session.execute(&dialect.create_index(&KINDS, &KINDS.indexes[0], &Placement::default())).await.unwrap();
         session.rollback().await.unwrap();
-        session.execute(&dialect.create_index(&KINDS, &KINDS.indexes[0])).await.unwrap();
+        session.execute(&dialect.create_index(&KINDS, &KINDS.indexes[0], &Placement::default())).await.unwrap();
         return;
     }
-    let sql = dialect.create_index(&KINDS, &KINDS.indexes[0]);
+    let sql = dialect.create_index(&KINDS, &KINDS.indexes[0], &Placement::default());
     session.execute(&sql).await.unwrap();
     let there = session.execute(&sql).await.unwrap_err();
     assert!(dialect.already_exists(there.code().unwrap()), "{there}");

@@ -6,6 +6,7 @@ mod bad_input;
 mod crash;
 mod forwarder;
 mod gateways;
+mod odbc;
 mod same_data;
 mod support;
 mod whole_way;

@@ -108,6 +108,8 @@ pub(super) const ROW: &[&Statement] =
 pub(super) const BATCH: &[&Statement] = &[&OLDEST_OF_ALL, &TAKE, &ORDERS, &LINES, &CUSTOMERS];
 pub(super) const BATCH_JOIN: &[&Statement] =
     &[&OLDEST_OF_ALL, &TAKE, &ORDERS_WRITE, &ORDERS_READ, &ALL_LINES_WRITE, &ALL_LINES_READ, &CUSTOMERS_JOIN];
+pub(super) const BATCH_ONE_BY_ONE: &[&Statement] =
+    &[&OLDEST, &TAKE, &ORDERS_WRITE, &ORDERS_READ, &ALL_LINES_WRITE, &ALL_LINES_READ, &CUSTOMER];
 
 /// What a Delivery delivered, district by district: O_ID, or none where nothing waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,23 +180,14 @@ async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) ->
 /// All districts in a statement a step.
 async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
     let w = input.w_id.into();
-    let mut wave = Wave::new();
-    wave.call(&OLDEST_OF_ALL, &[w]);
-    let [oldest] = session.send(&wave).await?;
-    let mut delivered = Delivered::default();
-    let mut orders: Vec<[Value<'_>; 2]> = Vec::with_capacity(delivered.o_ids.len());
-    for row in oldest.rows() {
-        if let Some(o_id) = row.opt_int(1)? {
-            let d_id = row.int(0)?;
-            delivered.o_ids[district_index(d_id)?] = Some(o_id);
-            orders.push([d_id.into(), o_id.into()]);
-        }
-    }
+    let multi_row_update = session.dialect().multi_row_update();
+    let delivered = Delivered { o_ids: oldest_orders(session, multi_row_update, input.w_id).await? };
+    let found = delivered.o_ids.iter().zip(1..).filter_map(|(o_id, d_id)| Some((d_id, (*o_id)?)));
+    let orders: Vec<[Value<'_>; 2]> = found.map(|(d_id, o_id): (i32, i32)| [d_id.into(), o_id.into()]).collect();
     if orders.is_empty() {
         return Ok(delivered);
     }
 
-    let multi_row_update = session.dialect().multi_row_update();
     let carrier = [w, input.carrier_id.into()];
     let mut wave = Wave::new();
     wave.call_rows(&TAKE, &[w], orders.iter().copied());
@@ -204,7 +197,7 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
             wave.call_rows(&LINES, &[w], orders.iter().copied());
             session.send(&wave).await?
         }
-        MultiRowUpdate::Join => {
+        MultiRowUpdate::Join | MultiRowUpdate::OneByOne => {
             wave.call_rows(&ORDERS_WRITE, &carrier, orders.iter().copied());
             wave.call_rows(&ORDERS_READ, &[w], orders.iter().copied());
             wave.call_rows(&ALL_LINES_WRITE, &[w], orders.iter().copied());
@@ -231,14 +224,43 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
     }
 
     let mut wave = Wave::new();
-    let statement = match multi_row_update {
-        MultiRowUpdate::FromReturning => &CUSTOMERS,
-        MultiRowUpdate::Join => &CUSTOMERS_JOIN,
+    match multi_row_update {
+        MultiRowUpdate::FromReturning => wave.call_rows(&CUSTOMERS, &[w], customers.into_iter()),
+        MultiRowUpdate::Join => wave.call_rows(&CUSTOMERS_JOIN, &[w], customers.into_iter()),
+        MultiRowUpdate::OneByOne => {
+            customers.into_iter().fold(&mut wave, |wave, [d, c, amount]| wave.call(&CUSTOMER, &[w, d, c, amount]))
+        }
     };
-    wave.call_rows(statement, &[w], customers.into_iter());
-    let [paid] = session.send(&wave).await?;
-    paid.expect_affected(orders.len())?;
+    let paid: u64 = session.send_all(&wave).await?.iter().map(|answer| answer.affected()).sum();
+    if paid != orders.len() as u64 {
+        return Err(Error::integrity(format!("{paid} customers were paid for {} orders", orders.len())));
+    }
     Ok(delivered)
+}
+
+/// The oldest undelivered order of each district, where there is one.
+async fn oldest_orders(
+    session: &mut Session,
+    multi_row_update: MultiRowUpdate,
+    w_id: i32,
+) -> Result<[Option<i32>; DISTRICTS_PER_WAREHOUSE as usize], Error> {
+    let mut o_ids = [None; DISTRICTS_PER_WAREHOUSE as usize];
+    let mut wave = Wave::new();
+    if multi_row_update == MultiRowUpdate::OneByOne {
+        for d_id in 1..=DISTRICTS_PER_WAREHOUSE {
+            wave.call(&OLDEST, &[w_id.into(), d_id.into()]);
+        }
+        for (answer, o_id) in session.send_all(&wave).await?.iter().zip(&mut o_ids) {
+            *o_id = answer.get(0).map(|row| row.int(0)).transpose()?;
+        }
+        return Ok(o_ids);
+    }
+    wave.call(&OLDEST_OF_ALL, &[w_id.into()]);
+    let [oldest] = session.send(&wave).await?;
+    for row in oldest.rows() {
+        o_ids[district_index(row.int(0)?)?] = row.opt_int(1)?;
+    }
+    Ok(o_ids)
 }
 
 /// At levels that don't refuse it, another Delivery may have taken an order first: that is a conflict, not a skip.

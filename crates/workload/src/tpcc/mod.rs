@@ -68,6 +68,7 @@ fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
         (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
         (_, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
         (_, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
+        (_, MultiRowUpdate::OneByOne) => [new_order::BATCH_ONE_BY_ONE, payment::ROW, delivery::BATCH_ONE_BY_ONE],
     };
     [own.concat(), order_status::STATEMENTS.to_vec(), stock_level::STATEMENTS.to_vec()].concat()
 }

@@ -82,6 +82,21 @@ static STOCKS_READ: Statement = Statement::multi_row(
     4,
     15,
 );
+static STOCKS_READ_PLAIN: Statement = Statement::multi_row(
+    "new_order.stocks_read_plain",
+    "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
+     WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 \
+     WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END \
+     FROM stock WHERE {(s_w_id = #1 AND s_i_id = #2)| OR } FOR UPDATE",
+    4,
+    15,
+);
+static STOCK_UPDATE: Statement = Statement::new(
+    "new_order.stock_update",
+    "UPDATE stock SET s_quantity = CASE WHEN s_quantity - $3 >= 10 THEN s_quantity - $3 ELSE s_quantity - $3 + 91 END, \
+     s_ytd = s_ytd + $3, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + $4 \
+     WHERE s_w_id = $1 AND s_i_id = $2",
+);
 static STOCKS_WRITE: Statement = Statement::multi_row(
     "new_order.stocks_write",
     "UPDATE stock JOIN ({SELECT CAST(#1 AS INTEGER) AS w_id, CAST(#2 AS INTEGER) AS i_id, CAST(#3 AS INTEGER) AS quantity, \
@@ -118,6 +133,17 @@ pub(super) const ROW: &[&Statement] = &[
 pub(super) const BATCH: &[&Statement] = &[&ENTRY, &DISTRICT, &ORDER, &NEW_ORDER, &ITEMS, &STOCK, &ORDER_LINES];
 pub(super) const BATCH_JOIN: &[&Statement] =
     &[&ENTRY, &DISTRICT_READ, &DISTRICT_WRITE, &ORDER, &NEW_ORDER, &ITEMS, &STOCKS_READ, &STOCKS_WRITE, &ORDER_LINES];
+pub(super) const BATCH_ONE_BY_ONE: &[&Statement] = &[
+    &ENTRY,
+    &DISTRICT_READ,
+    &DISTRICT_WRITE,
+    &ORDER,
+    &NEW_ORDER,
+    &ITEMS,
+    &STOCKS_READ_PLAIN,
+    &STOCK_UPDATE,
+    &ORDER_LINES,
+];
 
 /// What New-Order shows (2.4.3.3); rolled back, only the header up to `o_id` counts (2.4.3.4).
 #[derive(Clone, Debug, PartialEq)]
@@ -271,7 +297,7 @@ async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOr
             wave.call(&DISTRICT, &[w, d]);
             session.send(&wave).await?
         }
-        MultiRowUpdate::Join => {
+        MultiRowUpdate::Join | MultiRowUpdate::OneByOne => {
             wave.call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
             let [entry, items, district, district_write] = session.send(&wave).await?;
             district_write.expect_affected(1)?;
@@ -385,6 +411,14 @@ async fn update_stocks(
                 let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
                 wave.call_rows(&STOCKS_READ, &[input.d_id.into()], keys).call_rows(&STOCKS_WRITE, &[], rows)
             }
+            MultiRowUpdate::OneByOne => {
+                let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
+                wave.call_rows(&STOCKS_READ_PLAIN, &[input.d_id.into()], keys);
+                for row in rows {
+                    wave.call(&STOCK_UPDATE, &row);
+                }
+                &mut wave
+            }
         };
         let mut answers = session.send_all(&wave).await?.into_iter();
         if std::mem::take(&mut inserts_order) {
@@ -392,7 +426,12 @@ async fn update_stocks(
         }
         let answer = answers.next().ok_or_else(|| Error::integrity("an answer is missing"))?;
         answer.expect_affected(round.len())?;
-        answers.try_for_each(|written| written.expect_affected(round.len()))?;
+        if answers.len() > 0 {
+            let written: u64 = answers.map(|written| written.affected()).sum();
+            if written != round.len() as u64 {
+                return Err(Error::integrity(format!("{written} stocks changed where {} must be", round.len())));
+            }
+        }
         for row in answer.rows() {
             let key = (row.int(0)?, row.int(1)?);
             let at = round.iter().find(|&&at| (lines[at].supply_w_id, lines[at].i_id) == key);
@@ -401,7 +440,7 @@ async fn update_stocks(
             let quantity = match multi_row_update {
                 MultiRowUpdate::FromReturning => row.int(2)?,
                 // It was read before it was written.
-                MultiRowUpdate::Join => quantity_after(row.int(2)?, lines[at].quantity),
+                MultiRowUpdate::Join | MultiRowUpdate::OneByOne => quantity_after(row.int(2)?, lines[at].quantity),
             };
             stocks[at] = Some(Stock { quantity, original, dist_info: text(row, 4)? });
         }

@@ -165,7 +165,8 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
     let amount = Decimal::cents(input.amount).into();
     // No statement of Payment has several rows to write: without RETURNING the other styles are `row`.
-    let by_rows = profile.style == Style::Row || session.dialect().multi_row_update() == MultiRowUpdate::Join;
+    let returning = session.dialect().multi_row_update() == MultiRowUpdate::FromReturning;
+    let by_rows = profile.style == Style::Row || !returning;
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
     let mut wave = Wave::new();

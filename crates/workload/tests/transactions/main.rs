@@ -111,3 +111,24 @@ async fn on_tidb_every_rule_holds() {
     let conflicts = [conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS];
     every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_odbc_every_rule_holds_on_postgres() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    let port = server.port();
+    let attributes = format!("Server=127.0.0.1;Port={port};Database=postgres;Uid=postgres");
+    let url = Url::parse(&format!("odbc:Driver={{PostgreSQL Unicode}};{attributes}")).unwrap();
+    every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY]].concat()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_odbc_every_rule_holds_on_mariadb() {
+    // The plain dialect names no collation: bytes must compare as bytes by the server's own default.
+    let settings = [("character-set-server", "utf8mb4"), ("collation-server", "utf8mb4_bin")];
+    let Some(server) = lab::or_skip(lab::MariaDb::start_with(&settings)) else { return };
+    server.create_database("tpcc").unwrap();
+    let port = server.port();
+    let attributes = format!("Server=127.0.0.1;Port={port};Database=tpcc;Uid=root;Option=2");
+    let url = Url::parse(&format!("odbc:Driver={{MariaDB Unicode}};{attributes}")).unwrap();
+    every_rule_holds(&url, &[TOPICS.as_slice(), &[conflicts::ON_ANY]].concat()).await;
+}

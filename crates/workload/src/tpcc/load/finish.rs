@@ -47,6 +47,9 @@ pub(super) async fn finish(
         declare_foreign_keys(gateways, &done, progress).await?;
     }
 
+    if !session.dialect().has_statistics() {
+        tables.clear();
+    }
     let statistics = {
         let progress = progress.clone();
         move |mut session: Session, table: &'static Table| {

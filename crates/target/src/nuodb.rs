@@ -1,0 +1,217 @@
+//! NuoDB, through its ODBC driver.
+//!
+//! Written from NuoDB's documentation and from its driver's source; no NuoDB server was at hand.
+
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::odbc::{Source, standard};
+
+/// NuoDB's dialect.
+#[derive(Debug)]
+pub struct NuoDb;
+
+impl Dialect for NuoDb {
+    fn name(&self) -> &'static str {
+        "nuodb"
+    }
+
+    fn wire(&self) -> WireKind {
+        WireKind::Odbc
+    }
+
+    /// An admin process, which picks a transaction engine; with `direct=true` the port is an engine's own.
+    fn default_port(&self) -> u16 {
+        48004
+    }
+
+    fn adapt(&self, sql: String) -> String {
+        standard(&sql)
+    }
+
+    /// The key decides where a row's version is stored.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        true
+    }
+
+    /// There is neither RETURNING nor an UPDATE with a second table.
+    fn multi_row_update(&self) -> MultiRowUpdate {
+        MultiRowUpdate::OneByOne
+    }
+
+    /// The driver knows JDBC's levels: SERIALIZABLE is NuoDB's CONSISTENT READ.
+    fn isolations(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::Serializable]
+    }
+
+    fn default_isolation(&self) -> Isolation {
+        Isolation::Serializable
+    }
+
+    /// CONSISTENT READ is snapshot isolation: of two that write a row the second is refused. TPC-C has no anomaly under it.
+    fn passes_clause_3_4(&self, level: Isolation) -> bool {
+        level != Isolation::ReadCommitted
+    }
+
+    fn analyze(&self, table: &str) -> String {
+        format!("ANALYZE TABLE {table}")
+    }
+}
+
+/// Where NuoDB's client package puts its driver.
+const DRIVER: &str = "/opt/nuodb/lib64/libNuoODBC.so";
+
+/// Reads what follows `nuodb:` and says it as a connection string. A password may come from `ODBC_PASSWORD`.
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String> {
+    const FORM: &str = "write nuodb://user:password@host:port/database?schema=schema&driver=driver";
+    let unreadable = |what: &str| format!("the nuodb URL {what}: {FORM}");
+    if dialect.default_port() == 0 {
+        let scheme = dialect.name();
+        return Err(format!(
+            "the {scheme} URL is a connection string: write for example {scheme}:Driver={{SQLite3}};Database=file"
+        ));
+    }
+    let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let address = address.strip_prefix("//").ok_or_else(|| unreadable("can't be read"))?;
+    let (user, address) = address.rsplit_once('@').ok_or_else(|| unreadable("names no user"))?;
+    let (user, password) = user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
+    let (host, database) = address.split_once('/').ok_or_else(|| unreadable("names no database"))?;
+    if user.is_empty() || host.is_empty() || database.is_empty() {
+        return Err(unreadable("leaves out the user, the host or the database"));
+    }
+    let named_port = host.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+    let host = match named_port {
+        Some((_, port)) if port.parse::<u16>().is_ok() => host.to_owned(),
+        Some(_) => return Err(unreadable("has a port that is no number")),
+        None => format!("{host}:{}", dialect.default_port()),
+    };
+    let (mut schema, mut driver) = (None, DRIVER.to_owned());
+    for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        match parameter.split_once('=').unwrap_or((parameter, "")) {
+            ("schema", value) => schema = Some(decoded(value)?),
+            ("driver", value) => driver = decoded(value)?,
+            (name, _) => {
+                return Err(format!("unknown parameter `{name}` in the nuodb URL: known are schema and driver"));
+            }
+        }
+    }
+    let (user, database) = (decoded(user)?, decoded(database)?);
+    let password = password.map(decoded).transpose()?.or_else(|| std::env::var("ODBC_PASSWORD").ok());
+
+    let mut shown = format!("nuodb://{user}@{host}/{database}");
+    let mut connection_string = format!("Driver={{{driver}}};Database={database}@{host};Uid={user}");
+    if let Some(schema) = &schema {
+        shown.push_str(&format!("?schema={schema}"));
+        connection_string.push_str(&format!(";Schema={schema}"));
+    }
+    let parts = [Some(&user), Some(&database), schema.as_ref(), password.as_ref()];
+    if parts.into_iter().flatten().any(|part| part.contains([';', '{', '}', '='])) {
+        return Err("NuoDB's driver takes no ; = { or } in a user, password, database or schema".into());
+    }
+    if let Some(password) = &password {
+        connection_string.push_str(&format!(";Pwd={password}"));
+    }
+    Ok(Source { connection_string, shown, password, learns: false })
+}
+
+/// A part of a URL without its percent signs.
+fn decoded(text: &str) -> Result<String, String> {
+    let wrong = || "the nuodb URL has a % that is not followed by two hexadecimal digits of a character".to_owned();
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
+    for part in parts {
+        let (code, tail) = part.split_at_checked(2).ok_or_else(wrong)?;
+        bytes.push(u8::from_str_radix(code, 16).map_err(|_| wrong())?);
+        bytes.extend_from_slice(tail.as_bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Url;
+    use crate::placement::Placement;
+    use crate::schema::{Column, ColumnType, ForeignKey, Index, Table};
+
+    fn source(url: &str) -> Result<Source, String> {
+        parse(url.strip_prefix("nuodb:").unwrap(), &NuoDb)
+    }
+
+    #[test]
+    fn a_url_becomes_the_driver_s_connection_string() {
+        let full = source("nuodb://dba:s3%40cret@te1.example:48006/bench?schema=tpcc&driver=NuoODBC%20Driver").unwrap();
+        assert_eq!(
+            full.connection_string,
+            "Driver={NuoODBC Driver};Database=bench@te1.example:48006;Uid=dba;Schema=tpcc;Pwd=s3@cret"
+        );
+        assert_eq!(full.shown, "nuodb://dba@te1.example:48006/bench?schema=tpcc");
+        let short = source("nuodb://dba@te1.example/bench").unwrap();
+        assert!(
+            short
+                .connection_string
+                .starts_with("Driver={/opt/nuodb/lib64/libNuoODBC.so};Database=bench@te1.example:48004;Uid=dba"),
+            "{}",
+            short.shown
+        );
+        assert_eq!(source("nuodb://dba@[::1]/bench").unwrap().shown, "nuodb://dba@[::1]:48004/bench");
+        assert_eq!(source("nuodb://dba@[::1]:7/bench").unwrap().shown, "nuodb://dba@[::1]:7/bench");
+    }
+
+    #[test]
+    fn what_is_missing_or_can_t_be_said_is_refused_without_the_password() {
+        for (bad, said) in [
+            ("nuodb:bench", "without ="),
+            ("nuodb:Database=bench@host;Pwd=s3cret", "names no driver"),
+            ("odbc://dba:s3cret@host/bench", "connection string"),
+            ("nuodb://host/bench", "no user"),
+            ("nuodb://dba:s3cret@host", "no database"),
+            ("nuodb://dba:s3cret@host/", "leaves out"),
+            ("nuodb://dba:s3cret@host:port/bench", "no number"),
+            ("nuodb://dba:s3cret@host/bench?nosuch=1", "nosuch"),
+            ("nuodb://dba:s3%3Bcret@host/bench", "takes no ;"),
+            ("nuodb://dba:s3%cret@host/bench", "hexadecimal"),
+        ] {
+            let message = Url::parse(bad).unwrap_err().to_string();
+            assert!(message.contains(said) && !message.contains("s3"), "{message}");
+        }
+    }
+
+    #[test]
+    fn ddl_is_that_of_the_documentation() {
+        static TABLE: Table = Table {
+            name: "district",
+            columns: &[
+                Column::new("d_id", ColumnType::SmallInt),
+                Column::new("d_w_id", ColumnType::Int),
+                Column::new("d_ytd", ColumnType::Decimal { precision: 12, scale: 2 }),
+                Column::new("d_since", ColumnType::Timestamp).nullable(),
+            ],
+            primary_key: &["d_w_id", "d_id"],
+            spread_by: None,
+            foreign_keys: &[ForeignKey {
+                name: "district_warehouse_fk",
+                columns: &["d_w_id"],
+                parent: "warehouse",
+                parent_columns: &["w_id"],
+            }],
+            indexes: &[Index { name: "district_by_since", columns: &["d_w_id", "d_since"] }],
+        };
+        assert_eq!(
+            NuoDb.create_table(&TABLE, true, true, &Placement::default()),
+            "CREATE TABLE district (\n  d_id SMALLINT NOT NULL,\n  d_w_id INTEGER NOT NULL,\n  \
+             d_ytd DECIMAL(12,2) NOT NULL,\n  d_since TIMESTAMP,\n  PRIMARY KEY (d_w_id, d_id),\n  \
+             CONSTRAINT district_warehouse_fk FOREIGN KEY (d_w_id) REFERENCES warehouse (w_id)\n)"
+        );
+        let index = NuoDb.create_index(&TABLE, &TABLE.indexes[0], &Placement::default());
+        assert_eq!(index, "CREATE INDEX district_by_since ON district (d_w_id, d_since)");
+        assert_eq!(NuoDb.analyze("district"), "ANALYZE TABLE district");
+    }
+}
