@@ -40,8 +40,8 @@ impl PostgresCluster {
         for node in 1..=nodes {
             cluster.site.add(&format!("node{node}"), None);
         }
-        // A standby that comes back finds here what it missed.
-        let settings = [("wal_keep_size", "256MB")];
+        // A standby that comes back finds what it missed, and looks for it at once.
+        let settings = [("wal_keep_size", "256MB"), ("wal_retrieve_retry_interval", "200ms")];
         postgres::init(&cluster.site, &cluster.bin, &cluster.data(0), &settings)?;
         for node in 0..nodes {
             if node > 0 {
@@ -151,7 +151,16 @@ impl PostgresCluster {
     /// Makes a standby's data from the primary's.
     fn copy_primary(&self, node: usize) -> Result<(), LabError> {
         let mut backup = self.site.program(self.bin.join("pg_basebackup"));
-        backup.arg("-D").arg(self.data(node)).args(["-d", &self.conninfo(node), "-X", "stream", "-c", "fast", "-R"]);
+        backup.arg("-D").arg(self.data(node)).args([
+            "-d",
+            &self.conninfo(node),
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "-R",
+            "--no-sync",
+        ]);
         run("pg_basebackup", backup)?;
         // The primary's own rule must not come with its data, and the last line of a name counts.
         let settings = format!("synchronous_standby_names = ''\nprimary_conninfo = '{}'\n", self.conninfo(node));
