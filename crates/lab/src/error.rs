@@ -6,12 +6,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The database's programs are not installed.
-    #[error("{what} is not installed here: try `{install}`")]
+    #[error("{what} is not installed here: {remedy}")]
     Missing {
         /// What is missing.
         what: &'static str,
-        /// The command that installs it.
-        install: &'static str,
+        /// What to do about it.
+        remedy: &'static str,
     },
     /// A program could not be started, or failed.
     #[error("{program} failed: {reason}")]
@@ -34,6 +34,22 @@ pub enum LabError {
         path: PathBuf,
         /// The user.
         user: &'static str,
+    },
+    /// A folder that should describe kept servers doesn't.
+    #[error("{}: {reason}", path.display())]
+    Undescribed {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A process that was to end goes on.
+    #[error("the process {pid} of `{name}` can't be ended from here")]
+    Immortal {
+        /// Its server.
+        name: String,
+        /// Its id.
+        pid: u32,
     },
     /// [`interrupt`](crate::interrupt) was called.
     #[error("interrupted")]

@@ -193,7 +193,8 @@ impl Galera {
 
 /// MariaDB's programs and Galera's library on this machine.
 pub(crate) fn installed() -> Result<(Programs, &'static str), LabError> {
-    let missing = || LabError::Missing { what: "Galera", install: "apt-get install mariadb-server galera-4 rsync" };
+    let missing =
+        || LabError::Missing { what: "Galera", remedy: "try `apt-get install mariadb-server galera-4 rsync`" };
     let programs = Programs::find()?;
     let library = LIBRARIES.into_iter().find(|library| Path::new(library).is_file()).ok_or_else(missing)?;
     // New nodes are filled by it.

@@ -5,26 +5,33 @@
 //! its own, no setting that outlives them. The code blocks, so that it serves tests and commands
 //! alike; it starts programs, and knows no driver.
 
+mod cockroachdb;
 mod error;
 mod galera;
 mod kept;
 mod kind;
 mod mariadb;
 mod postgres;
+mod postgres_cluster;
 mod process;
 mod programs;
 mod site;
 mod tidb;
+mod yugabytedb;
 
+pub use cockroachdb::CockroachDb;
 pub use error::LabError;
 pub use galera::Galera;
-pub use kept::Description;
+pub use kept::{Condition, DATABASE, Description, down, find, folder, up};
 pub use kind::Kind;
 pub use mariadb::MariaDb;
 pub use postgres::Postgres;
+pub use postgres_cluster::PostgresCluster;
 pub use process::Process;
+pub use programs::state_folder;
 pub use site::{Node, interrupt};
 pub use tidb::TiDb;
+pub use yugabytedb::YugabyteDb;
 
 /// A server for a test, or `None` (with a line on standard error) where its programs are not installed.
 ///
@@ -50,6 +57,11 @@ pub fn postgres_or_skip() -> Option<Postgres> {
 /// [`Postgres::start_newest`] for a test, as [`or_skip`].
 pub fn newest_postgres_or_skip() -> Option<Postgres> {
     or_skip(Postgres::start_newest())
+}
+
+/// [`PostgresCluster::start`] with two standbys for a test, as [`or_skip`].
+pub fn postgres_cluster_or_skip() -> Option<PostgresCluster> {
+    or_skip(PostgresCluster::start(3))
 }
 
 /// [`MariaDb::start`] for a test, as [`or_skip`].

@@ -125,7 +125,7 @@ pub(crate) struct Programs {
 impl Programs {
     pub(crate) fn find() -> Result<Self, LabError> {
         let program = |name| {
-            program(name).ok_or(LabError::Missing { what: "MariaDB", install: "apt-get install mariadb-server" })
+            program(name).ok_or(LabError::Missing { what: "MariaDB", remedy: "try `apt-get install mariadb-server`" })
         };
         Ok(Self { install: program("mariadb-install-db")?, server: program("mariadbd")?, client: program("mariadb")? })
     }

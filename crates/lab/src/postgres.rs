@@ -11,7 +11,7 @@ use crate::programs::{cache, find, free_ports, run, succeeds, versions};
 use crate::site::{Site, on_free_ports, once_let_go};
 use crate::{Kind, LabError};
 
-const PROGRAMS: [&str; 5] = ["initdb", "postgres", "pg_isready", "createdb", "psql"];
+const PROGRAMS: [&str; 6] = ["initdb", "postgres", "pg_isready", "createdb", "psql", "pg_basebackup"];
 
 /// Where Debian and its kin keep the versions.
 const VERSIONS: &str = "/usr/lib/postgresql";
@@ -52,8 +52,8 @@ impl Postgres {
     /// As [`Postgres::start`].
     pub fn start_newest() -> Result<Self, LabError> {
         let cached = cache().map(|cache| versions(&cache, "postgresql-")).unwrap_or_default().into_iter().next();
-        let bin =
-            cached.ok_or(LabError::Missing { what: "the newest PostgreSQL", install: "scripts/fetch-postgres.sh" })?;
+        let bin = cached
+            .ok_or(LabError::Missing { what: "the newest PostgreSQL", remedy: "try `scripts/fetch-postgres.sh`" })?;
         let site = Site::temporary(Kind::Postgres)?;
         if !site.has_user() {
             return Self::start_in(site, bin, &[]);
@@ -129,7 +129,7 @@ impl Postgres {
 /// The folder of the programs that the system or `PATH` has.
 pub(crate) fn installed() -> Result<PathBuf, LabError> {
     find(&PROGRAMS, versions(Path::new(VERSIONS), ""))
-        .ok_or(LabError::Missing { what: "PostgreSQL", install: "apt-get install postgresql" })
+        .ok_or(LabError::Missing { what: "PostgreSQL", remedy: "try `apt-get install postgresql`" })
 }
 
 /// Makes the data of a server.

@@ -1,9 +1,10 @@
 //! A server's process, known by its id and its start, so that an id given to somebody else meanwhile is never signalled.
 
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// How often an ending process is looked at.
@@ -22,12 +23,19 @@ pub struct Process {
 }
 
 impl Process {
-    /// Spawns a command; whenever the process ends, it is reaped.
+    /// Spawns a command in a process group of its own, so that Ctrl-C at the terminal is for the caller alone, who ends
+    /// it in order. Whenever it ends, it is reaped.
     pub(crate) fn spawn(command: &mut Command) -> std::io::Result<Self> {
-        let child = command.spawn()?;
+        let child = command.process_group(0).spawn()?;
         let process = Self { pid: child.id(), born: look(child.id()).map_or_else(String::new, |seen| seen.born) };
         reap(child);
         Ok(process)
+    }
+
+    /// The calling process.
+    pub(crate) fn this() -> Option<Self> {
+        let pid = std::process::id();
+        Some(Self { pid, born: look(pid)?.born })
     }
 
     /// Whether it still runs.
@@ -35,12 +43,12 @@ impl Process {
         look(self.pid).is_some_and(|seen| seen.born == self.born && !seen.ended)
     }
 
-    /// Sends a signal, if it still runs.
+    /// Sends a signal, if it still runs; SIGKILL to what it started, too.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid.filter(|_| self.is_alive()) {
             // It may end between the look and the signal, which is what was wanted.
-            let _ = kill_process(pid, signal);
+            let _ = if signal == Signal::KILL { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
         }
     }
 
@@ -129,6 +137,20 @@ mod tests {
         gone.kill();
         assert!(other.is_alive(), "somebody else's process was killed");
         other.kill();
+    }
+
+    #[test]
+    fn what_it_started_is_killed_with_it() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & echo $!; wait"]).stdout(std::process::Stdio::piped());
+        let mut child = command.process_group(0).spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        let process = |pid| Process { pid, born: look(pid).unwrap().born };
+        let (first, second) = (process(child.id()), process(line.trim().parse().unwrap()));
+        reap(child);
+        first.kill();
+        assert!(second.wait(KILLED), "it still runs");
     }
 
     #[test]

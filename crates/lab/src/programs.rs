@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use rustix::process::geteuid;
+
 use crate::LabError;
 
 /// Folders that an ordinary user's `PATH` leaves out.
@@ -42,9 +44,20 @@ pub(crate) fn versions(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 
 /// Where the scripts put programs that they build or fetch: `weighbridge` in the user's cache.
 pub(crate) fn cache() -> Option<PathBuf> {
-    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let caches = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
+    let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?;
     Some(caches.join("weighbridge"))
+}
+
+/// Where kept servers live unless told otherwise: `weighbridge/lab` in the user's state, or in the system's for root,
+/// whose home is closed to the users that servers run as.
+pub fn state_folder() -> PathBuf {
+    let home = || Some(variable("HOME")?.join(".local/state"));
+    let states = variable("XDG_STATE_HOME").or_else(|| home().filter(|_| !geteuid().is_root()));
+    states.unwrap_or_else(|| PathBuf::from("/var/lib")).join("weighbridge/lab")
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Runs a command to its end and returns what it printed; an error names it `program`, whoever it runs as.
@@ -87,8 +100,22 @@ pub(crate) fn free_ports<const N: usize>() -> std::io::Result<[u16; N]> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    /// A folder with programs that do `act`, in which `note "$@"` writes to the file `calls` how they are called.
+    pub(crate) fn stand_in(names: &[&str], act: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let (file, home) = (folder.path().join(name), folder.path().display());
+            let script = format!("#!/bin/sh\nhome={home}\nnote() {{ echo {name} \"$@\" >>$home/calls; }}\n{act}\n");
+            std::fs::write(&file, script).unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        folder
+    }
 
     #[test]
     fn the_highest_version_comes_first() {

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::os::unix::fs::{DirBuilderExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Signal, geteuid};
 
 use crate::kept::Description;
 use crate::process::{Process, end_all};
@@ -101,7 +101,7 @@ impl Site {
         let outlives = AtomicBool::new(false);
         let mut site = Self { kind, folder, user: None, kept, outlives, nodes: Mutex::default() };
         site.record()?;
-        if let Some(user) = kind.user().filter(|_| is_root(&site.folder)) {
+        if let Some(user) = kind.user().filter(|_| geteuid().is_root()) {
             site.user = Some((id("-u", user)?, id("-g", user)?));
             chown(&site.folder, site.user.map(|user| user.0), site.user.map(|user| user.1))?;
             let mut test = site.program("test");
@@ -171,10 +171,6 @@ impl Site {
         check_interrupt()?;
         let log = File::create(self.log(node))?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        if self.kept {
-            // Ctrl-C at the terminal is for the caller, who ends it in order.
-            command.process_group(0);
-        }
         let process = Process::spawn(&mut command).map_err(|e| LabError::Failed { program, reason: e.to_string() })?;
         {
             let mut nodes = self.lock();
@@ -237,7 +233,7 @@ impl Site {
     fn record(&self) -> Result<(), LabError> {
         if self.kept {
             let complete = self.outlives.load(Ordering::Relaxed);
-            Description { kind: self.kind, complete, nodes: self.nodes() }.write(&self.folder)?;
+            Description::new(self.kind, self.nodes(), complete).write(&self.folder)?;
         }
         Ok(())
     }
@@ -261,16 +257,21 @@ impl Drop for Site {
     }
 }
 
-/// Ends the processes and removes the folder.
-pub(crate) fn demolish(kind: Kind, nodes: &[Node], folder: &Path) -> std::io::Result<()> {
+/// Ends the processes and removes the folder, in this order, so that a process that goes on stays described.
+pub(crate) fn demolish(kind: Kind, nodes: &[Node], folder: &Path) -> Result<(), LabError> {
     end_all(nodes.iter().filter_map(|node| node.process.as_ref()), kind.end(), GRACE);
+    for node in nodes {
+        if let Some(process) = node.process.as_ref().filter(|process| process.is_alive()) {
+            return Err(LabError::Immortal { name: node.name.clone(), pid: process.pid });
+        }
+    }
     let deadline = Instant::now() + LET_GO;
     loop {
         // A server's other processes end soon after the first, and may still write.
         match std::fs::remove_dir_all(folder) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound && Instant::now() < deadline => std::thread::sleep(ASK),
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
-            _ => return Ok(()),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(_) if Instant::now() < deadline => std::thread::sleep(ASK),
+            ended => return Ok(ended?),
         }
     }
 }
@@ -296,11 +297,6 @@ pub(crate) fn once_let_go(mut start: impl FnMut() -> Result<(), LabError>) -> Re
             ended => return ended,
         }
     }
-}
-
-/// Whether what this process makes belongs to root.
-fn is_root(folder: &Path) -> bool {
-    std::fs::metadata(folder).is_ok_and(|it| it.uid() == 0)
 }
 
 fn id(which: &str, user: &str) -> Result<u32, LabError> {

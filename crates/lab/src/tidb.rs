@@ -126,9 +126,11 @@ impl Programs {
         let server = program("tidb-server").or_else(|| cached().filter(|server| server.is_file()));
         let client = program("mariadb").or_else(|| program("mysql"));
         Ok(Self {
-            server: server.ok_or(LabError::Missing { what: "TiDB", install: "scripts/build-tidb.sh" })?,
-            client: client
-                .ok_or(LabError::Missing { what: "a client for TiDB", install: "apt-get install mariadb-client" })?,
+            server: server.ok_or(LabError::Missing { what: "TiDB", remedy: "try `scripts/build-tidb.sh`" })?,
+            client: client.ok_or(LabError::Missing {
+                what: "a client for TiDB",
+                remedy: "try `apt-get install mariadb-client`",
+            })?,
         })
     }
 }

@@ -4,5 +4,6 @@
 mod galera;
 mod mariadb;
 mod postgres;
+mod postgres_cluster;
 mod support;
 mod tidb;
