@@ -14,7 +14,7 @@ use target::{Description, Error, Isolation, Session, Url};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
-use workload::tpcc::{Profile, Style, rules};
+use workload::tpcc::{Profile, Style, make_routines, rules};
 
 use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
 use crate::shard::{self, Remains, ShardPlan};
@@ -148,6 +148,9 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     if age > 0 {
         let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
         plan.deviations.push(why);
+    }
+    if options.style == Style::Procedure {
+        make_routines(&mut session).await?;
     }
     let isolation = options.isolation.unwrap_or(options.url.dialect().default_isolation());
     Ok(Prepared { catalog, description, before, plan, isolation })

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::RoutineLanguage;
 use crate::schema::{ColumnType, ForeignKey, Index, Table};
 
 /// Whether a transaction writes.
@@ -132,6 +133,11 @@ pub trait Dialect: Send + Sync {
     /// How several rows are changed at once, each in its own way.
     fn multi_row_update(&self) -> MultiRowUpdate {
         MultiRowUpdate::FromReturning
+    }
+
+    /// The language of its routines (`None`: it has none).
+    fn routines(&self) -> Option<RoutineLanguage> {
+        None
     }
 
     /// The most connections that are of use in a run (`None`: no limit of its own).

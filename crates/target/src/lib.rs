@@ -10,6 +10,7 @@ mod dialect;
 mod error;
 pub mod mysql;
 pub mod postgres;
+mod routine;
 pub mod schema;
 mod session;
 pub mod sqlite;
@@ -24,6 +25,7 @@ pub mod yugabytedb;
 
 pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
 pub use error::{Class, Error};
+pub use routine::RoutineLanguage;
 pub use session::{Description, Session};
 pub use statement::Statement;
 pub use url::{DEFAULT_URL, Url, UrlError};

@@ -7,6 +7,7 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, WireKind};
 use crate::tls::Files;
 
@@ -33,6 +34,10 @@ impl Dialect for Postgres {
 
     fn transactional_ddl(&self) -> bool {
         true
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
     }
 
     fn isolations(&self) -> &'static [Isolation] {

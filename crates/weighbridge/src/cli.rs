@@ -154,7 +154,8 @@ pub(crate) struct RunArgs {
     /// Terminals [default: ten a warehouse; with --pacing none: as many as connections]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) terminals: Option<u32>,
-    /// How transactions are sent: row (a row a statement) or batch (multi-row statements)
+    /// How transactions are sent: row (a row a statement), batch (multi-row statements) or procedure (a call of a routine
+    /// inside the server, where the database has them)
     #[arg(long, default_value = "batch")]
     pub(crate) style: Style,
     /// The mix: standard (weights 45/43/4/4/4), deck (23 cards), or new_order=45,payment=43,...

@@ -12,8 +12,9 @@ use tokio_postgres::{Client, Connection, CopyInSink, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::bulk::{Loaded, RowSink};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Isolation};
 use crate::postgres::Address;
+use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
 use crate::session::Description;
 use crate::wave::{Call, Rows};
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     /// A BEGIN that travels with the next wave.
     pending_begin: Option<String>,
     in_transaction: bool,
+    /// The level of transactions that open without BEGIN, once it is set.
+    default_level: Option<Isolation>,
 }
 
 impl Session {
@@ -56,7 +59,14 @@ impl Session {
         };
         // Dates of the load and of the run in one time zone, whatever the server's.
         client.batch_execute("SET TIME ZONE 'UTC'").await.map_err(error)?;
-        Ok(Self { client, dialect, prepared: HashMap::new(), pending_begin: None, in_transaction: false })
+        Ok(Self {
+            client,
+            dialect,
+            prepared: HashMap::new(),
+            pending_begin: None,
+            in_transaction: false,
+            default_level: None,
+        })
     }
 
     pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
@@ -105,6 +115,25 @@ impl Session {
             answers.push(named(call, answer)?);
         }
         Ok(answers)
+    }
+
+    /// A statement that commits by itself; the level comes from the session's default.
+    pub(crate) async fn transact(
+        &mut self,
+        level: Isolation,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        if self.default_level != Some(level) {
+            let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
+            self.client.batch_execute(&sql).await.map_err(error)?;
+            self.default_level = Some(level);
+        }
+        let prepared = self.prepared(statement, 1).await?;
+        match run(&self.client, &prepared, values).await {
+            Ok((rows, affected)) => Ok(Answer { statement: statement.name, rows: Rows::Postgres(rows), affected }),
+            Err(e) => Err(error(e).during_commit().context(statement.name)),
+        }
     }
 
     pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
@@ -231,6 +260,8 @@ fn error(e: tokio_postgres::Error) -> Error {
         Class::Retry
     } else if code.code().starts_with("08") || code.code().starts_with("57P") {
         Class::Lost
+    } else if code.code() == INTEGRITY_STATE {
+        Class::Integrity
     } else {
         Class::Permanent
     };

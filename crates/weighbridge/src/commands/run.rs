@@ -14,6 +14,7 @@ use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     let url = url(&args.target.url)?;
+    args.style.require(url.dialect()).map_err(Failure::Usage)?;
     require_file(&url)?;
     let options = Options {
         url,

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex};
 use ::tpcc::population::Population;
 use target::bulk::Loaded;
 use target::schema::Table;
-use target::{Access, Error, Session, Url};
+use target::{Access, Class, Error, Session, Url};
 
 use super::catalog::{Catalog, CatalogError};
+use super::procedure;
 use super::rows;
 use super::schema::{self, TABLES};
 
@@ -366,7 +367,18 @@ async fn finish(
     };
     in_parallel(url, plan.jobs, keys, work.clone()).await?;
     // One after the other: each locks both of its tables.
-    in_parallel(url, 1, foreign_keys, work).await?;
+    in_parallel(url, 1, foreign_keys, work.clone()).await?;
+
+    if let Some(language) = dialect.routines() {
+        let routines = Ddl { step: "routines".to_owned(), sql: procedure::ddl(language) };
+        match in_parallel(url, 1, vec![routines], work).await {
+            // Only one of the styles needs them: its run asks again, and says what is missing.
+            Err(LoadError::Database(e)) if e.class() == Class::Permanent => {
+                tracing::warn!("loaded without what the style procedure needs: {e}");
+            }
+            made => made?,
+        }
+    }
 
     let statistics = {
         let progress = progress.clone();

@@ -6,7 +6,7 @@ use ::tpcc::money::{Cents, Rate, total_amount};
 use ::tpcc::text::Text;
 use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
-use super::{Profile, Style, rate, text};
+use super::{Profile, Style, procedure, rate, text};
 
 static WAREHOUSE: Statement =
     Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1");
@@ -178,16 +178,26 @@ struct Stock {
 }
 
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    session.begin(profile.isolation, Access::ReadWrite);
-    let mut order = match profile.style {
-        Style::Row => open_by_rows(session, input).await?,
-        Style::Batch => open_in_batch(session, input).await?,
+    let order = match profile.style {
+        Style::Procedure => return procedure::new_order(session, profile.isolation, input).await,
+        Style::Row => {
+            session.begin(profile.isolation, Access::ReadWrite);
+            let order = open_by_rows(session, input).await?;
+            insert_order(session, input, &order).await?;
+            NewOrderOutput { lines: lines_by_rows(session, input, order.o_id).await?, ..order }
+        }
+        Style::Batch => {
+            session.begin(profile.isolation, Access::ReadWrite);
+            let order = open_in_batch(session, input).await?;
+            insert_order(session, input, &order).await?;
+            NewOrderOutput { lines: lines_in_batch(session, input, order.o_id).await?, ..order }
+        }
     };
-    insert_order(session, input, &order).await?;
-    order.lines = match profile.style {
-        Style::Row => lines_by_rows(session, input, order.o_id).await?,
-        Style::Batch => lines_in_batch(session, input, order.o_id).await?,
-    };
+    settle(session, input, order).await
+}
+
+/// Totals the order and ends its transaction (steps 6 and 7 of the profile).
+async fn settle(session: &mut Session, input: &NewOrder, mut order: NewOrderOutput) -> Result<NewOrderOutput, Error> {
     let sum = order.lines.iter().map(|line| line.amount).sum();
     order.total = total_amount(sum, order.c_discount, order.w_tax, order.d_tax);
 

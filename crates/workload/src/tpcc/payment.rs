@@ -5,7 +5,7 @@ use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
 use target::{Access, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
 
-use super::{Profile, Style, customer, rate, text};
+use super::{Profile, Style, customer, procedure, rate, text};
 
 static WAREHOUSE_READ: Statement = Statement::new(
     "payment.warehouse_read",
@@ -142,7 +142,7 @@ pub struct Address {
 
 impl Address {
     /// Reads the five columns from `first` on.
-    fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
         Ok(Self {
             street_1: text(row, first)?,
             street_2: text(row, first + 1)?,
@@ -154,32 +154,31 @@ impl Address {
 }
 
 impl Place {
-    fn read(row: Row<'_>) -> Result<Self, Error> {
-        Ok(Self { name: text(row, 0)?, address: Address::read(row, 1)? })
+    /// Reads the six columns from `first` on.
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+        Ok(Self { name: text(row, first)?, address: Address::read(row, first + 1)? })
     }
 }
 
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment) -> Result<PaymentOutput, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::payment(session, profile.isolation, input).await;
+    }
     session.begin(profile.isolation, Access::ReadWrite);
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
     let amount = Decimal::cents(input.amount).into();
     // No statement of Payment has several rows to write: without RETURNING, `batch` is `row`.
-    let style = match session.dialect().multi_row_update() {
-        MultiRowUpdate::FromReturning => profile.style,
-        MultiRowUpdate::Join => Style::Row,
-    };
+    let returning =
+        profile.style == Style::Batch && session.dialect().multi_row_update() == MultiRowUpdate::FromReturning;
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
     let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
-            wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
-        }
-        Style::Batch => {
-            wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
-        }
+    if returning {
+        wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
+    } else {
+        wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
+        wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
     }
     // By name the customer is looked up where the customer lives, which may be remote.
     if let CustomerBy::LastName(name) = &input.customer {
@@ -200,18 +199,15 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
         _ => return Err(Error::permanent("the answers do not fit the calls")),
     };
     let h_date_us = warehouse.timestamp(6)?;
-    let (warehouse, district) = (Place::read(warehouse)?, Place::read(district)?);
+    let (warehouse, district) = (Place::read(warehouse, 0)?, Place::read(district, 0)?);
 
     let c_id_value = c_id.into();
     let key = [c_w, c_d, c_id_value];
     let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id_value, amount]).call(&CUSTOMER_READ, &key);
-        }
-        Style::Batch => {
-            wave.call(&CUSTOMER, &[c_w, c_d, c_id_value, amount]);
-        }
+    if returning {
+        wave.call(&CUSTOMER, &[c_w, c_d, c_id_value, amount]);
+    } else {
+        wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id_value, amount]).call(&CUSTOMER_READ, &key);
     }
     let mut answers = session.send_all(&wave).await?;
     let customer = last(&mut answers)?;
@@ -222,7 +218,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let c_credit: Text<2> = text(row, 10)?;
 
     let bad_credit = c_credit.as_str() == "BC";
-    let c_data = if bad_credit { Some(prepend_data(session, style, input, c_id).await?) } else { None };
+    let c_data = if bad_credit { Some(prepend_data(session, returning, input, c_id).await?) } else { None };
 
     // W_NAME, four blanks, D_NAME.
     let h_data = format!("{}    {}", warehouse.name.as_str(), district.name.as_str());
@@ -256,30 +252,26 @@ fn last(answers: &mut Vec<target::Answer>) -> Result<target::Answer, Error> {
 }
 
 /// Puts the payment in front of a bad-credit customer's C_DATA, cut at 500; returns what is shown of it.
-async fn prepend_data(session: &mut Session, style: Style, input: &Payment, c_id: i32) -> Result<String, Error> {
+async fn prepend_data(session: &mut Session, returning: bool, input: &Payment, c_id: i32) -> Result<String, Error> {
     let key = [input.c_w_id.into(), input.c_d_id.into(), c_id.into()];
     let payment = data_prefix(input, c_id);
     let mut wave = Wave::new();
-    match style {
-        Style::Row => {
-            wave.call(&DATA_READ, &key);
-            let [old] = session.send(&wave).await?;
-            let mut data = payment;
-            data.push_str(old.only()?.text(0)?);
-            data.truncate(DATA_LENGTH);
-            let mut wave = Wave::new();
-            wave.call(&DATA_WRITE, &[key[0], key[1], key[2], data.as_str().into()]);
-            let [written] = session.send(&wave).await?;
-            written.expect_affected(1)?;
-            data.truncate(DATA_SHOWN);
-            Ok(data)
-        }
-        Style::Batch => {
-            wave.call(&DATA, &[key[0], key[1], key[2], payment.as_str().into()]);
-            let [shown] = session.send(&wave).await?;
-            Ok(shown.only()?.text(0)?.to_owned())
-        }
+    if returning {
+        wave.call(&DATA, &[key[0], key[1], key[2], payment.as_str().into()]);
+        let [shown] = session.send(&wave).await?;
+        return Ok(shown.only()?.text(0)?.to_owned());
     }
+    wave.call(&DATA_READ, &key);
+    let [old] = session.send(&wave).await?;
+    let mut data = payment;
+    data.push_str(old.only()?.text(0)?);
+    data.truncate(DATA_LENGTH);
+    let mut wave = Wave::new();
+    wave.call(&DATA_WRITE, &[key[0], key[1], key[2], data.as_str().into()]);
+    let [written] = session.send(&wave).await?;
+    written.expect_affected(1)?;
+    data.truncate(DATA_SHOWN);
+    Ok(data)
 }
 
 /// C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).

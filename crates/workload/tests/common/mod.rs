@@ -68,7 +68,7 @@ impl Database {
         self.session().await.execute(&adapted).await.unwrap_or_else(|e| panic!("{e} in {adapted}"));
     }
 
-    /// Enters transactions of the standard mix, one after the other, in both styles by turns.
+    /// Enters transactions of the standard mix, one after the other, in every style by turns.
     pub(crate) async fn drive(&self, warehouses: i32, transactions: usize) -> Vec<Output> {
         let mut session = self.session().await;
         let catalog = Catalog::read_complete(&mut session).await.unwrap();
@@ -79,9 +79,10 @@ impl Database {
         };
         let mut terminals: Vec<Terminal> = (0..warehouses * 10).map(terminal).collect();
         let isolation = session.dialect().default_isolation();
+        let styles = Style::of(session.dialect());
         let mut outputs = Vec::with_capacity(transactions);
         for turn in 0..transactions {
-            let style = if turn % 2 == 0 { Style::Row } else { Style::Batch };
+            let style = styles[turn % styles.len()];
             let count = terminals.len();
             let input = terminals[turn % count].next_input();
             let output = execute(&mut session, Profile { style, isolation }, &input).await;
