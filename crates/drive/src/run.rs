@@ -15,7 +15,7 @@ use target::{Description, Error, Gateways, Isolation, Session};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
-use workload::tpcc::{Profile, Style, rules};
+use workload::tpcc::{Profile, Style, make_routines, rules};
 
 use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
 use crate::dealing::{self, Affinity, Gateway};
@@ -161,6 +161,9 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
         let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
         plan.deviations.push(why);
     }
+    if options.style == Style::Procedure {
+        make_routines(&mut session).await?;
+    }
     let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
     if gateways.len() > 1 {
         plan.gateways = planned(&gateways, &homes);
@@ -225,16 +228,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         )));
     }
 
-    let styles = Style::offered(dialect);
-    if !styles.contains(&options.style) {
-        let offered: Vec<String> = styles.iter().map(ToString::to_string).collect();
-        return Err(usage(format!(
-            "{} does not offer the statement style {}: it has {}",
-            dialect.name(),
-            options.style,
-            offered.join(", ")
-        )));
-    }
+    options.style.require(dialect).map_err(usage)?;
 
     let gateways = dealing::gateways(&options.gateways, options.affinity, catalog.warehouses, &(first..=last));
     let gateways = gateways.map_err(usage)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::RoutineLanguage;
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, ForeignKey, Index, Table};
 
@@ -147,6 +148,11 @@ pub trait Dialect: Send + Sync {
     /// Whether statements can be sent before the answers to earlier ones have come.
     fn pipelines(&self) -> bool {
         self.wire() == WireKind::Postgres
+    }
+
+    /// The language of its routines (`None`: it has none).
+    fn routines(&self) -> Option<RoutineLanguage> {
+        None
     }
 
     /// The most connections that are of use in a run (`None`: no limit of its own).

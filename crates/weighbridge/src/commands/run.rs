@@ -14,6 +14,7 @@ use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    args.style.require(gateways.dialect()).map_err(Failure::Usage)?;
     require_file(gateways.first())?;
     let options = Options {
         gateways,

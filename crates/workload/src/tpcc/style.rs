@@ -14,17 +14,35 @@ pub enum Style {
     Batch,
     /// As [`Style::Batch`], and statements that don't wait for each other's answers share a flight.
     Pipeline,
+    /// The whole transaction as a routine inside the server, one round trip.
+    Procedure,
 }
 
 impl Style {
-    /// All of them, by name.
-    const NAMES: [(Style, &'static str); 3] =
-        [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline")];
+    const NAMES: [(Style, &'static str); 4] =
+        [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline"), (Style::Procedure, "procedure")];
 
-    /// The styles that a database offers.
-    pub fn offered(dialect: &dyn Dialect) -> Vec<Style> {
-        let offered = |style: &Style| *style != Style::Pipeline || dialect.pipelines();
-        Self::NAMES.into_iter().map(|(style, _)| style).filter(offered).collect()
+    /// The styles that a database has.
+    pub fn of(dialect: &dyn Dialect) -> Vec<Style> {
+        let has = |style: &Style| match style {
+            Style::Row | Style::Batch => true,
+            Style::Pipeline => dialect.pipelines(),
+            Style::Procedure => dialect.routines().is_some(),
+        };
+        Self::NAMES.map(|(style, _)| style).into_iter().filter(has).collect()
+    }
+
+    /// Checks that a database has the style.
+    ///
+    /// # Errors
+    /// One line that names the database and the styles it has.
+    pub fn require(self, dialect: &dyn Dialect) -> Result<(), String> {
+        let has = Self::of(dialect);
+        if has.contains(&self) {
+            return Ok(());
+        }
+        let names: Vec<String> = has.iter().map(ToString::to_string).collect();
+        Err(format!("{} does not have the statement style {self}: it has {}", dialect.name(), names.join(", ")))
     }
 }
 

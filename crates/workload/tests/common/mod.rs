@@ -97,7 +97,7 @@ impl Database {
         };
         let mut terminals: Vec<Terminal> = (0..warehouses * 10).map(terminal).collect();
         let isolation = session.dialect().default_isolation();
-        let styles = Style::offered(session.dialect());
+        let styles = Style::of(session.dialect());
         let mut sessions = Vec::new();
         for style in &styles {
             let mut session = self.session().await;

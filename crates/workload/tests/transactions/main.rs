@@ -54,12 +54,12 @@ const TOPICS: [&[Case]; 8] = [
     stock_level::CASES,
 ];
 
-/// Runs all cases in every style, and then `last`; fails with the names of the rules that don't hold.
+/// Runs all cases in every style of the database, and then those of the sums; fails with the names of the rules that don't hold.
 async fn every_rule_holds(url: &Url, topics: &[&[Case]]) {
     bench::load(url).await;
     let book = SharedBook::default();
     let mut broken = Vec::new();
-    for style in Style::offered(url.dialect()) {
+    for style in Style::of(url.dialect()) {
         for case in topics.iter().copied().flatten() {
             if !holds(case, Bench::new(url, style, &book).await).await {
                 eprintln!("does not hold: {} ({style})", case.rule);
