@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use target::placement::slices;
 use target::{Gateways, Url};
 
 /// What binds terminals to gateways.
@@ -62,22 +63,14 @@ pub(crate) fn gateways(
         return Ok(urls.iter().map(all).collect());
     }
     if urls.len() > loaded as usize {
-        return Err(format!(
-            "--affinity warehouse: {loaded} warehouses can't be divided among {} gateways",
-            urls.len()
-        ));
+        let gateways = urls.len();
+        return Err(format!("--affinity warehouse: {gateways} gateways are more than the warehouses loaded, {loaded}"));
     }
-    let serving = urls.iter().zip(slices(loaded, urls.len())).map(|(url, slice)| {
+    let serving = urls.iter().zip(slices(1..=loaded, urls.len() as u32)).map(|(url, slice)| {
         let (first, last) = (*slice.start().max(driven.start()), *slice.end().min(driven.end()));
         Gateway { url: url.clone(), warehouses: first..=last }
     });
     Ok(serving.filter(|gateway| !gateway.warehouses.is_empty()).collect())
-}
-
-/// Cuts the warehouses `1..=count` into contiguous slices whose sizes differ by one at most.
-fn slices(count: i32, parts: usize) -> impl Iterator<Item = RangeInclusive<i32>> {
-    let bound = move |part: usize| (part as i64 * i64::from(count) / parts as i64) as i32;
-    (0..parts).map(move |part| bound(part) + 1..=bound(part + 1))
 }
 
 /// The gateways of each thread's connections: even over the threads, over the run, and over each thread.
@@ -164,7 +157,7 @@ mod tests {
         assert_eq!(ranges(&urls, 10, 5..=8), [named(b, 5..=6), named(c, 7..=8)], "the first belongs to other clients");
         assert_eq!(ranges(&urls, 3, 1..=3), [named(a, 1..=1), named(b, 2..=2), named(c, 3..=3)]);
         let urls = Gateways::parse(&[urls]).unwrap();
-        assert!(gateways(&urls, Affinity::Warehouse, 2, &(1..=2)).unwrap_err().contains("2 warehouses"));
+        assert!(gateways(&urls, Affinity::Warehouse, 2, &(1..=2)).unwrap_err().contains("3 gateways"));
         let all = gateways(&urls, Affinity::None, 2, &(1..=2)).unwrap();
         assert!(all.len() == 3 && all.iter().all(|gateway| gateway.warehouses == (1..=2)));
     }

@@ -279,5 +279,5 @@ fn gateways_that_contradict_each_other_or_the_run_are_refused() {
     refused(&["run", "--affinity", "sticky"], 2, &["none", "warehouse"]);
     let Some(cluster) = Cluster::loaded(2, "1") else { return };
     refused(&cluster.with_urls(&["run", "--connections", "1"]), 2, &["--connections 1", "2 gateways"]);
-    refused(&cluster.with_urls(&["run", "--affinity", "warehouse"]), 2, &["1 warehouses", "2 gateways"]);
+    refused(&cluster.with_urls(&["run", "--affinity", "warehouse"]), 2, &["--affinity", "2 gateways", "loaded, 1"]);
 }
