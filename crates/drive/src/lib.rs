@@ -7,6 +7,7 @@
 mod collector;
 mod dealing;
 mod delivery;
+pub mod doctor;
 mod failover;
 mod phase;
 mod pool;

@@ -11,7 +11,7 @@ use ::tpcc::terminal::Terminal;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, ReconciledItem, Reconciliation, Target, Tool};
 use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
-use target::{Description, Error, Gateways, Isolation, Session};
+use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
@@ -83,10 +83,20 @@ pub enum RunError {
 /// Connections where nobody asks for a number: two a warehouse, within these bounds.
 const DEFAULT_CONNECTIONS: std::ops::RangeInclusive<u32> = 8..=128;
 
+/// How long the catalog may be read before a run; a cluster of many ranges takes its time.
+const TOPOLOGY_LIMIT: Duration = Duration::from_secs(5);
+
+/// The connections of a run that asks for no number.
+pub(crate) fn suited_connections(dialect: &dyn Dialect, warehouses: u32) -> u32 {
+    let useful = dialect.useful_connections().unwrap_or(u32::MAX);
+    warehouses.saturating_mul(2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful)
+}
+
 /// All that is known of a run before it starts.
 struct Prepared {
     catalog: Catalog,
     description: Description,
+    topology: Topology,
     before: State,
     plan: Plan,
     gateways: Vec<Gateway>,
@@ -120,6 +130,7 @@ pub fn run(
         embedded: options.gateways.dialect().embedded(),
         placement: prepared.catalog.placement.facts(),
     };
+    record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
     let mut ledger = Ledger::default();
@@ -169,7 +180,22 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
         plan.gateways = planned(&gateways, &homes);
     }
     let isolation = options.isolation.unwrap_or(options.gateways.dialect().default_isolation());
-    Ok(Prepared { catalog, description, before, plan, gateways, homes, isolation })
+    let topology = topology_of(options.gateways.first()).await;
+    Ok(Prepared { catalog, description, topology, before, plan, gateways, homes, isolation })
+}
+
+/// How the data lie now, read in a session of its own that may be given up. A run doesn't fail for it.
+async fn topology_of(url: &Url) -> Topology {
+    let note = |note: String| Topology { notes: vec![note], ..Topology::default() };
+    let read = async {
+        let mut session = Session::connect(url).await?;
+        Ok::<_, Error>(topology::read(&mut session).await)
+    };
+    match tokio::time::timeout(TOPOLOGY_LIMIT, read).await {
+        Ok(Ok(topology)) => topology,
+        Ok(Err(e)) => note(format!("not read: {e}")),
+        Err(_) => note(format!("not read: it took more than {} s", TOPOLOGY_LIMIT.as_secs())),
+    }
 }
 
 /// The gateways as the record keeps them.
@@ -233,9 +259,8 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
     let gateways = dealing::gateways(&options.gateways, options.affinity, catalog.warehouses, &(first..=last));
     let gateways = gateways.map_err(usage)?;
     let standard_terminals = warehouses as u32 * ::tpcc::TERMINALS_PER_WAREHOUSE as u32;
-    let useful = dialect.useful_connections().unwrap_or(u32::MAX);
-    let suited = (warehouses as u32 * 2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful);
-    let connections = options.connections.unwrap_or(suited.max(gateways.len() as u32));
+    let suited = || suited_connections(dialect, warehouses as u32).max(gateways.len() as u32);
+    let connections = options.connections.unwrap_or_else(suited);
     if (connections as usize) < gateways.len() {
         return Err(usage(format!(
             "--connections {connections} for {} gateways: each needs one at least",

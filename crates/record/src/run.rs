@@ -30,6 +30,8 @@ pub struct RunRecord {
     pub client: Client,
     /// The database that was driven.
     pub target: Target,
+    /// How the data lay on the nodes at the start, as `weighbridge topology --json` tells it; `None`: not read.
+    pub topology: Option<serde_json::Value>,
     /// What the run set out to do.
     pub plan: Plan,
     /// When the first terminal started.

@@ -28,6 +28,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         "tool": run.tool,
         "client": run.client,
         "target": run.target,
+        "topology": run.topology,
         "warehouses": plan.warehouses,
         "pacing": plan.pacing.to_string(),
         "style": plan.style,

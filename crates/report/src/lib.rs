@@ -4,12 +4,18 @@
 
 mod check;
 mod columns;
+mod doctor;
 mod json;
 mod table;
+mod targets;
+mod topology;
 
 pub use check::{check_json, check_table};
+pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use table::table;
+pub use targets::{Capabilities, Target, targets_json, targets_table};
+pub use topology::topology_table;
 
 /// What every result says of itself, whatever its verdict.
 pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\

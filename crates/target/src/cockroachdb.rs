@@ -1,8 +1,10 @@
 //! CockroachDB.
 
-use crate::dialect::{Access, Dialect, Isolation, WireKind, column_definitions};
+use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind, column_definitions};
+use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Index, Table};
+use crate::topology::Look;
 
 /// CockroachDB's dialect.
 #[derive(Debug)]
@@ -56,6 +58,16 @@ impl Dialect for CockroachDb {
 
     fn wire(&self) -> WireKind {
         WireKind::Postgres
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("CockroachDB")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::Grammar(
+            "every statement by CockroachDB's own parser 0.25.2, retries on PostgreSQL 15 at SERIALIZABLE",
+        )
     }
 
     fn default_port(&self) -> u16 {
@@ -185,11 +197,84 @@ impl Dialect for CockroachDb {
         )
     }
 
-    fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
-        &[(
-            "kv.raft_log.disable_synchronization_unsafe",
-            "true",
-            "committed transactions can be lost in a crash of the machines (3.5)",
-        )]
+    fn explain(&self) -> Option<&'static str> {
+        Some("EXPLAIN ANALYZE")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        SETTINGS
     }
 }
+
+const TOPOLOGY: &[Look] = &[
+    // The second needs fewer privileges, and does not say who lives.
+    Look::Nodes(&[
+        "SELECT CAST(node_id AS TEXT) AS node, address, locality, build_tag AS version, is_live AS live \
+         FROM crdb_internal.gossip_nodes ORDER BY node_id",
+        "SELECT CAST(node_id AS TEXT) AS node, address, locality, build_tag AS version \
+         FROM crdb_internal.kv_node_status ORDER BY node_id",
+    ]),
+    Look::Parts {
+        unit: None,
+        queries: &["SELECT table_name, estimated_row_count AS row_count, locality AS placement FROM [SHOW TABLES] \
+             WHERE schema_name = current_schema() AND type = 'table'"],
+        renamed: &[],
+    },
+    // Since v23.1 a range may hold several tables: it is counted with each of them. Before, each index had ranges of
+    // its own, and there were no options.
+    Look::Parts {
+        unit: Some("ranges"),
+        queries: &[
+            "SELECT table_name, NULLIF(index_name, table_name || '_pkey') AS index_name, \
+             CAST(lease_holder AS TEXT) AS leader, COUNT(*) AS units, \
+             CAST(SUM(range_size_mb) * 1048576 AS INT8) AS bytes, \
+             CAST(MIN(array_length(replicas, 1)) AS INT8) AS replicas \
+             FROM [SHOW RANGES FROM CURRENT_CATALOG WITH INDEXES, DETAILS] WHERE schema_name = current_schema() \
+             GROUP BY table_name, index_name, lease_holder",
+            "SELECT CAST(lease_holder AS TEXT) AS leader, COUNT(*) AS units, \
+             CAST(SUM(range_size_mb) * 1048576 AS INT8) AS bytes, \
+             CAST(MIN(array_length(replicas, 1)) AS INT8) AS replicas \
+             FROM [SHOW RANGES FROM TABLE {table}] GROUP BY lease_holder",
+        ],
+        renamed: &[],
+    },
+    Look::Parts {
+        unit: None,
+        queries: &[
+            "SELECT NULLIF(split_part(index_name, '@', 2), split_part(index_name, '@', 1) || '_pkey') AS index_name, \
+             partition_name, zone_config AS placement FROM [SHOW PARTITIONS FROM TABLE {table}]",
+        ],
+        renamed: &[],
+    },
+    Look::Notes(&["SELECT 'zone configuration: ' || raw_config_sql AS note FROM [SHOW ZONE CONFIGURATIONS] \
+         WHERE target = 'RANGE default' OR target LIKE 'DATABASE %' OR target LIKE 'TABLE %'"]),
+    Look::Lacks(
+        "leaders are leaseholders; a range of several tables or indexes counts with each, in number and in bytes",
+    ),
+];
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "kv.raft_log.disable_synchronization_unsafe",
+        Wanted::OneOf(&["false"]),
+        Level::Bad,
+        "committed transactions can be lost in a crash of the machines (3.5)",
+    )
+    .departs(),
+    Setting::new(
+        "sql.stats.automatic_collection.enabled",
+        Wanted::OneOf(&["true"]),
+        Level::Warn,
+        "plans are made from the statistics of the load, while the tables grow",
+    ),
+    Setting::new(
+        "kv.transaction.write_pipelining.enabled",
+        Wanted::OneOf(&["true"]),
+        Level::Warn,
+        "each write waits for its replicas before the next is begun",
+    ),
+];

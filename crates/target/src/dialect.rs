@@ -4,8 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::RoutineLanguage;
+use crate::finding::Setting;
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, ForeignKey, Index, Table};
+use crate::topology::Look;
 
 /// Whether a transaction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,50 @@ pub enum WireKind {
     Sqlite,
 }
 
+impl WireKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            WireKind::Mysql => "MySQL",
+            WireKind::Odbc => "ODBC",
+            WireKind::Postgres => "PostgreSQL",
+            WireKind::Sqlite => "none: in this process",
+        }
+    }
+
+    /// How rows are loaded over it.
+    pub fn bulk_path(self) -> &'static str {
+        match self {
+            WireKind::Mysql => "LOAD DATA LOCAL, or multi-row INSERT",
+            WireKind::Odbc => "INSERT with arrays of parameters",
+            WireKind::Postgres => "COPY BINARY",
+            WireKind::Sqlite => "prepared INSERT",
+        }
+    }
+}
+
+/// How it was made sure that a dialect is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// The tests run on servers of it; these versions.
+    RealServer(&'static str),
+    /// No server can be had for the tests; its grammar was asked, in this way.
+    Grammar(&'static str),
+    /// Written from its documentation; this is known of it.
+    No(&'static str),
+}
+
+impl Verified {
+    /// In two words, and with what.
+    pub fn said(self) -> (&'static str, &'static str) {
+        match self {
+            Verified::RealServer(versions) => ("real server", versions),
+            Verified::Grammar(how) => ("grammar checked", how),
+            Verified::No(why) => ("not verified here", why),
+        }
+    }
+}
+
 /// How a database is told to change several rows at once, each in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MultiRowUpdate {
@@ -92,6 +138,12 @@ pub trait Dialect: Send + Sync {
 
     /// The protocol that it speaks.
     fn wire(&self) -> WireKind;
+
+    /// Whether this is what the database answers to `SELECT version()`.
+    fn recognises(&self, version: &str) -> bool;
+
+    /// How it was made sure that all this is right.
+    fn verified(&self) -> Verified;
 
     /// The port where it listens if the URL names none.
     fn default_port(&self) -> u16;
@@ -192,6 +244,30 @@ pub trait Dialect: Send + Sync {
 
     /// The statement that refreshes a table's statistics.
     fn analyze(&self, table: &str) -> String;
+
+    /// What before a statement has the database run it and show how; `None`: it can't.
+    fn explain(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for the server's end of a session: two answers in one session mean that something stands between.
+    fn backend(&self) -> Option<&'static str> {
+        match self.wire() {
+            WireKind::Mysql => Some("SELECT CONNECTION_ID()"),
+            WireKind::Postgres => Some("SELECT pg_backend_pid()"),
+            WireKind::Odbc | WireKind::Sqlite => None,
+        }
+    }
+
+    /// The looks into its catalog that tell how the data lie.
+    fn topology(&self) -> &'static [Look] {
+        &[]
+    }
+
+    /// The settings that are judged before a measurement.
+    fn judged_settings(&self) -> &'static [Setting] {
+        &[]
+    }
 
     /// What follows the closing parenthesis of CREATE TABLE.
     fn table_suffix(&self, _table: &Table) -> &'static str {
@@ -328,11 +404,6 @@ pub trait Dialect: Send + Sync {
     /// The query for the names and values of the settings that matter to a measurement, if the wire's own doesn't serve.
     fn settings(&self) -> Option<&'static str> {
         None
-    }
-
-    /// Settings, and values of theirs, with which a result departs from the standard, and why.
-    fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
-        &[]
     }
 }
 

@@ -8,6 +8,7 @@ pub mod bulk;
 pub mod cockroachdb;
 mod dialect;
 mod error;
+pub mod finding;
 mod gateways;
 pub mod mysql;
 pub mod nuodb;
@@ -21,18 +22,21 @@ pub mod sqlite;
 mod statement;
 pub mod tidb;
 mod tls;
+pub mod topology;
 mod url;
 mod value;
 mod wave;
 mod wire;
 pub mod yugabytedb;
 
-pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
+pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 pub use error::{Class, Error};
+pub use finding::{Finding, Level};
 pub use gateways::Gateways;
 pub use routine::RoutineLanguage;
 pub use session::{Description, Session};
 pub use statement::Statement;
+pub use topology::Topology;
 pub use url::{DEFAULT_URL, Url, UrlError};
 pub use value::{Decimal, OwnedValue, Value};
 pub use wave::{Answer, Row, Wave};
@@ -49,3 +53,30 @@ pub static DATABASES: &[&dyn Dialect] = &[
     &nuodb::NuoDb,
     &crate::odbc::ODBC,
 ];
+
+/// The database that answers `SELECT version()` like this, by its name; `None`: none that is known.
+pub fn identify(version: &str) -> Option<&'static str> {
+    DATABASES.iter().find(|dialect| dialect.recognises(version)).map(|dialect| dialect.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::identify;
+
+    #[test]
+    fn databases_are_known_by_their_version() {
+        for (version, name) in [
+            ("PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu", Some("postgres")),
+            ("PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu", Some("yugabytedb")),
+            ("CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu)", Some("cockroachdb")),
+            ("8.0.36", Some("mysql")),
+            ("8.4.0-commercial", Some("mysql")),
+            ("10.11.14-MariaDB-0+deb12u2", Some("mariadb")),
+            ("5.5.5-10.11.14-MariaDB", Some("mariadb")),
+            ("8.0.11-TiDB-v8.5.4", Some("tidb")),
+            ("Frobnicator 3", None),
+        ] {
+            assert_eq!(identify(version), name, "{version}");
+        }
+    }
+}

@@ -3,9 +3,11 @@
 use mysql_async::{Opts, OptsBuilder, SslOpts};
 
 use crate::RoutineLanguage;
-use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Table};
+use crate::topology::Look;
 
 /// MySQL's dialect.
 #[derive(Debug)]
@@ -66,6 +68,83 @@ pub(crate) mod family {
         placement.partitions.map(|_| "partitioned tables can have none here: leave out --partitions, or foreign keys")
     }
 
+    /// Tables and their partitions, whose bytes include those of their indexes.
+    pub(crate) const TABLES_AND_PARTITIONS: Look = Look::Parts {
+        unit: None,
+        queries: &["SELECT table_name AS table_name, NULL AS partition_name, table_rows AS row_count, \
+             data_length + index_length AS bytes FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND table_type LIKE '%TABLE%' \
+             UNION ALL \
+             SELECT table_name, partition_name, table_rows, data_length + index_length FROM information_schema.partitions \
+             WHERE table_schema = DATABASE() AND partition_name IS NOT NULL"],
+        renamed: &[],
+    };
+
+    /// How many partitions a table has.
+    pub(crate) const PARTITIONS: Look = Look::Parts {
+        unit: Some("partitions"),
+        queries: &["SELECT table_name AS table_name, COUNT(*) AS units FROM information_schema.partitions \
+             WHERE table_schema = DATABASE() AND partition_name IS NOT NULL GROUP BY table_name"],
+        renamed: &[],
+    };
+
+    /// This server, and the replicas that fetch its log.
+    pub(crate) const SERVER_AND_REPLICAS: &str = "SELECT 'this server' AS node, CONCAT(@@hostname, ':', @@port) AS address, \
+        CASE WHEN @@GLOBAL.read_only THEN 'read only' ELSE 'primary' END AS role, VERSION() AS version, 1 AS live, \
+        NULL AS state \
+        UNION ALL \
+        SELECT CONCAT('replica of process ', id), host, 'replica', NULL, 1, state FROM information_schema.processlist \
+        WHERE command LIKE 'Binlog Dump%'";
+
+    /// What matters on InnoDB, and on anything that speaks like it.
+    pub(crate) const MAX_CONNECTIONS: Setting = Setting::new(
+        "max_connections",
+        Wanted::Connections,
+        Level::Bad,
+        "raise max_connections at the server, or ask for fewer --connections",
+    );
+    pub(crate) const PREPARED_STATEMENTS: Setting = Setting::new(
+        "max_prepared_stmt_count",
+        Wanted::PreparedStatements,
+        Level::Bad,
+        "raise max_prepared_stmt_count at the server: every connection keeps its statements prepared",
+    );
+    pub(crate) const READ_ONLY: Setting =
+        Setting::new("read_only", Wanted::OneOf(&["OFF", "0"]), Level::Bad, "nothing can be written");
+    pub(crate) const LOCAL_INFILE: Setting = Setting::new(
+        "local_infile",
+        Wanted::OneOf(&["ON", "1"]),
+        Level::Warn,
+        "a load goes by multi-row INSERT now, which is slower",
+    );
+    pub(crate) const FLUSH_LOG: Setting = Setting::new(
+        "innodb_flush_log_at_trx_commit",
+        Wanted::OneOf(&["1", "3"]),
+        Level::Bad,
+        "commits are acknowledged before they are durable (3.5.2)",
+    )
+    .departs();
+    pub(crate) const DOUBLEWRITE: Setting = Setting::new(
+        "innodb_doublewrite",
+        Wanted::NoneOf(&["OFF", "0", "DETECT_ONLY"]),
+        Level::Bad,
+        "a crash of the machine can tear pages (3.5)",
+    )
+    .departs();
+    pub(crate) const SYNC_BINLOG: Setting = Setting::new(
+        "sync_binlog",
+        Wanted::OneOf(&["1"]),
+        Level::Warn,
+        "after a crash of the machine the log for the replicas can lack what was committed",
+    )
+    .when("log_bin", "ON");
+    pub(crate) const BUFFER_POOL: Setting = Setting::new(
+        "innodb_buffer_pool_size",
+        Wanted::PercentOfData(50),
+        Level::Warn,
+        "raise innodb_buffer_pool_size, to more than half of the server's memory: most reads go to the disk now",
+    );
+
     /// Duplicate table, key name, foreign key name (two codes).
     pub(crate) fn already_exists(code: &str) -> bool {
         matches!(code, "1050" | "1061" | "1826" | "1022")
@@ -73,7 +152,7 @@ pub(crate) mod family {
 }
 
 macro_rules! innodb {
-    ($dialect:ty, $name:literal) => {
+    ($dialect:ty, $name:literal, $own:ident) => {
         impl Dialect for $dialect {
             fn name(&self) -> &'static str {
                 $name
@@ -81,6 +160,14 @@ macro_rules! innodb {
 
             fn wire(&self) -> WireKind {
                 WireKind::Mysql
+            }
+
+            fn recognises(&self, version: &str) -> bool {
+                $own::recognises(version)
+            }
+
+            fn verified(&self) -> Verified {
+                $own::VERIFIED
             }
 
             fn default_port(&self) -> u16 {
@@ -152,11 +239,129 @@ macro_rules! innodb {
             fn refuses_foreign_keys(&self, placement: &Placement) -> Option<&'static str> {
                 family::refuses_foreign_keys(placement)
             }
+
+            fn explain(&self) -> Option<&'static str> {
+                Some($own::EXPLAIN)
+            }
+
+            fn topology(&self) -> &'static [Look] {
+                $own::TOPOLOGY
+            }
+
+            fn judged_settings(&self) -> &'static [Setting] {
+                $own::SETTINGS
+            }
         }
     };
 }
-innodb!(MySql, "mysql");
-innodb!(MariaDb, "mariadb");
+innodb!(MySql, "mysql", of_mysql);
+innodb!(MariaDb, "mariadb", of_mariadb);
+
+/// What only MySQL has.
+mod of_mysql {
+    use super::*;
+
+    /// A number first; its relatives add their names.
+    pub(super) fn recognises(version: &str) -> bool {
+        version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains("MariaDB") && !version.contains("TiDB")
+    }
+
+    pub(super) const VERIFIED: Verified = Verified::No(
+        "wire, types and statements are those that run on MariaDB and TiDB servers; no MySQL server was had",
+    );
+
+    pub(super) const EXPLAIN: &str = "EXPLAIN ANALYZE";
+
+    pub(super) const TOPOLOGY: &[Look] = &[
+        // The members of a replication group, or one server with its replicas.
+        Look::Nodes(&[
+            "SELECT CONCAT(member_host, ':', member_port) AS node, CONCAT(member_host, ':', member_port) AS address, \
+             member_role AS role, member_version AS version, member_state = 'ONLINE' AS live, member_state AS state \
+             FROM performance_schema.replication_group_members WHERE member_host <> ''",
+            family::SERVER_AND_REPLICAS,
+        ]),
+        family::TABLES_AND_PARTITIONS,
+        family::PARTITIONS,
+        Look::Lacks("MySQL has no ranges: a table lives whole on each node, with its partitions"),
+    ];
+
+    pub(super) const SETTINGS: &[Setting] = &[
+        family::FLUSH_LOG,
+        family::DOUBLEWRITE,
+        family::SYNC_BINLOG,
+        family::BUFFER_POOL,
+        Setting::new(
+            "innodb_redo_log_capacity",
+            Wanted::AtLeast(1 << 30),
+            Level::Warn,
+            "raise innodb_redo_log_capacity to 1 GiB or more: pages are flushed as often as the log fills",
+        ),
+        family::MAX_CONNECTIONS,
+        family::PREPARED_STATEMENTS,
+        family::READ_ONLY,
+        family::LOCAL_INFILE,
+    ];
+}
+
+/// What only MariaDB and Galera have.
+mod of_mariadb {
+    use super::*;
+
+    pub(super) fn recognises(version: &str) -> bool {
+        version.contains("MariaDB")
+    }
+
+    pub(super) const VERIFIED: Verified = Verified::RealServer("MariaDB 10.11; Galera 4 with three nodes");
+
+    pub(super) const EXPLAIN: &str = "ANALYZE";
+
+    pub(super) const TOPOLOGY: &[Look] = &[
+        // The members of a Galera cluster, by their names or at least by their addresses; or one server with its replicas.
+        Look::Nodes(&[
+            "SELECT node_name AS node, node_incoming_address AS address, 'primary (Galera)' AS role, \
+             CASE WHEN node_name = @@wsrep_node_name THEN VERSION() END AS version, 1 AS live \
+             FROM mysql.wsrep_cluster_members ORDER BY node_name",
+            "SELECT SUBSTRING_INDEX(SUBSTRING_INDEX(variable_value, ',', seq), ',', -1) AS node, \
+             SUBSTRING_INDEX(SUBSTRING_INDEX(variable_value, ',', seq), ',', -1) AS address, \
+             'primary (Galera)' AS role, 1 AS live FROM information_schema.global_status JOIN seq_1_to_99 \
+             ON seq <= 1 + LENGTH(variable_value) - LENGTH(REPLACE(variable_value, ',', '')) \
+             WHERE variable_name = 'WSREP_INCOMING_ADDRESSES' AND variable_value <> ''",
+            family::SERVER_AND_REPLICAS,
+        ]),
+        family::TABLES_AND_PARTITIONS,
+        family::PARTITIONS,
+        Look::Notes(&["SELECT CONCAT('Galera, as this node sees it: ', \
+             GROUP_CONCAT(LOWER(SUBSTR(variable_name, 7)), ' ', variable_value ORDER BY variable_name SEPARATOR ', ')) \
+             AS note FROM information_schema.global_status WHERE variable_value <> '' AND variable_name IN \
+             ('WSREP_CLUSTER_SIZE', 'WSREP_CLUSTER_STATUS', 'WSREP_LOCAL_STATE_COMMENT', 'WSREP_READY', 'WSREP_CONNECTED') \
+             AND EXISTS (SELECT 1 FROM information_schema.global_status \
+             WHERE variable_name = 'WSREP_CONNECTED' AND variable_value = 'ON') HAVING COUNT(*) > 0"]),
+        Look::Lacks("MariaDB has no ranges: a table lives whole on each node, with its partitions"),
+    ];
+
+    pub(super) const SETTINGS: &[Setting] = &[
+        family::FLUSH_LOG,
+        family::DOUBLEWRITE,
+        family::SYNC_BINLOG,
+        family::BUFFER_POOL,
+        Setting::new(
+            "innodb_log_file_size",
+            Wanted::AtLeast(512 << 20),
+            Level::Warn,
+            "raise innodb_log_file_size to 512 MiB or more: pages are flushed as often as the log fills",
+        ),
+        family::MAX_CONNECTIONS,
+        family::PREPARED_STATEMENTS,
+        family::READ_ONLY,
+        family::LOCAL_INFILE,
+        Setting::new(
+            "query_cache_type",
+            Wanted::OneOf(&["OFF"]),
+            Level::Warn,
+            "each write takes the lock of the cache to clear it of the table's rows",
+        ),
+    ];
+}
 
 /// The connection keeps every statement prepared: far fewer than this.
 const STATEMENT_CACHE: usize = 1024;

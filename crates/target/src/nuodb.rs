@@ -2,8 +2,9 @@
 //!
 //! Written from NuoDB's documentation and from its driver's source; no NuoDB server was at hand.
 
-use crate::dialect::{Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::odbc::{Source, standard};
+use crate::topology::Look;
 
 /// NuoDB's dialect.
 #[derive(Debug)]
@@ -16,6 +17,20 @@ impl Dialect for NuoDb {
 
     fn wire(&self) -> WireKind {
         WireKind::Odbc
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("NuoDB")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::No(
+            "neither a server nor a driver can be had for the tests; its wire, ODBC, is tested with other drivers",
+        )
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
     }
 
     /// An admin process, which picks a transaction engine; with `direct=true` the port is an engine's own.
@@ -63,6 +78,39 @@ impl Dialect for NuoDb {
         format!("ANALYZE TABLE {table}")
     }
 }
+
+const TOPOLOGY: &[Look] = &[
+    // Older versions know no regions.
+    Look::Nodes(&[
+        "SELECT id AS node, address || ':' || port AS address, type AS role, georegion AS region, releasever AS version, \
+         CASE WHEN state = 'Running' THEN 1 ELSE 0 END AS live, state AS state FROM system.nodes ORDER BY id",
+        "SELECT id AS node, address || ':' || port AS address, type AS role, \
+         CASE WHEN state = 'Running' THEN 1 ELSE 0 END AS live, state AS state FROM system.nodes ORDER BY id",
+    ]),
+    Look::Parts {
+        unit: None,
+        queries: &[
+            "SELECT LOWER(tablename) AS table_name FROM system.tables WHERE schema = USER_SCHEMA() AND type = 'TABLE'",
+        ],
+        renamed: &[],
+    },
+    Look::Parts {
+        unit: None,
+        queries: &["SELECT LOWER(tablename) AS table_name, LOWER(partitionname) AS partition_name, \
+             'storage group ' || storagegroup AS placement FROM system.partitionids WHERE schema = USER_SCHEMA()"],
+        renamed: &[],
+    },
+    Look::Parts {
+        unit: Some("partitions"),
+        queries: &["SELECT LOWER(tablename) AS table_name, COUNT(*) AS units FROM system.partitionids \
+             WHERE schema = USER_SCHEMA() GROUP BY tablename"],
+        renamed: &[],
+    },
+    Look::Notes(&["SELECT * FROM system.storagegroups"]),
+    Look::Lacks(
+        "NuoDB has no leaders: every transaction engine takes every write; a storage group has as many copies as storage managers",
+    ),
+];
 
 /// Where NuoDB's client package puts its driver.
 const DRIVER: &str = "/opt/nuodb/lib64/libNuoODBC.so";

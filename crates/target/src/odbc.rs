@@ -6,8 +6,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use odbc::{Connection, Diagnostic, Info, Value};
 
 use crate::Class;
-use crate::dialect::{Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::schema::ColumnType;
+use crate::topology::Look;
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
 #[derive(Debug)]
@@ -170,6 +171,19 @@ impl Dialect for Odbc {
 
     fn wire(&self) -> WireKind {
         WireKind::Odbc
+    }
+
+    /// Any database can be behind a driver.
+    fn recognises(&self, _version: &str) -> bool {
+        false
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::RealServer("PostgreSQL 15, MariaDB 10.11 and SQLite, through their ODBC drivers")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        &[Look::Lacks("ODBC has no way to ask how data lie: use the database's own scheme, if it has one here")]
     }
 
     fn default_port(&self) -> u16 {

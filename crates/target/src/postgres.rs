@@ -8,10 +8,12 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, WireKind};
+use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::schema::Table;
 use crate::tls::Files;
+use crate::topology::Look;
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -24,6 +26,14 @@ impl Dialect for Postgres {
 
     fn wire(&self) -> WireKind {
         WireKind::Postgres
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("PostgreSQL ") && !version.contains("-YB-")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::RealServer("PostgreSQL 15")
     }
 
     fn default_port(&self) -> u16 {
@@ -100,19 +110,144 @@ impl Dialect for Postgres {
         }
     }
 
-    fn unsafe_settings(&self) -> &'static [(&'static str, &'static str, &'static str)] {
-        &[
-            ("fsync", "off", "committed transactions can be lost in a crash of the machine (3.5)"),
-            ("full_page_writes", "off", "a crash of the machine can tear pages (3.5)"),
-            ("synchronous_commit", "off", "commits are acknowledged before they are durable (3.5.2)"),
-        ]
-    }
-
     /// VACUUM too: without it the first minutes of a run pay for the hint bits and the visibility map of the load.
     fn analyze(&self, table: &str) -> String {
         format!("VACUUM (ANALYZE) {table}")
     }
+
+    fn explain(&self) -> Option<&'static str> {
+        Some("EXPLAIN (ANALYZE, BUFFERS)")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
 }
+
+const TOPOLOGY: &[Look] = &[
+    Look::Nodes(&["SELECT 'this server' AS node, host(inet_server_addr()) || ':' || inet_server_port() AS address, \
+         CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END AS role, \
+         current_setting('server_version') AS version, TRUE AS live, NULL AS state \
+         UNION ALL \
+         SELECT application_name, host(client_addr), 'standby (' || COALESCE(sync_state, 'not told') || ')', NULL, \
+         state = 'streaming', state FROM pg_stat_replication \
+         UNION ALL \
+         SELECT CAST(srvname AS TEXT), \
+         (SELECT string_agg(option_value, ':' ORDER BY option_name) FROM pg_options_to_table(srvoptions) \
+         WHERE option_name IN ('host', 'port')), 'foreign server', NULL, NULL, NULL FROM pg_foreign_server"]),
+    Look::Parts { unit: None, queries: &[TABLES_AND_PARTITIONS], renamed: &[] },
+    Look::Parts {
+        unit: Some("partitions"),
+        queries: &["SELECT CAST(c.relname AS TEXT) AS table_name, COUNT(*) AS units FROM pg_class c \
+             JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL pg_partition_tree(c.oid) p \
+             WHERE n.nspname = current_schema() AND c.relkind = 'p' AND NOT c.relispartition AND p.isleaf \
+             GROUP BY c.relname"],
+        renamed: &[],
+    },
+    Look::Lacks(
+        "PostgreSQL has no ranges: a table, or each of its partitions, lives whole on the primary, and each standby has \
+         a copy of everything",
+    ),
+];
+
+/// Unpartitioned tables and leaf partitions; their indexes; partitioned tables as the sum of their leaves, indexes included.
+const TABLES_AND_PARTITIONS: &str = "WITH leaf AS ( \
+    SELECT c.oid, c.relname, c.reltuples, c.relkind, c.relispartition, r.relname AS root, s.srvname \
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+    JOIN pg_class r ON r.oid = CASE WHEN c.relispartition THEN CAST(pg_partition_root(c.oid) AS OID) ELSE c.oid END \
+    LEFT JOIN pg_foreign_table f ON f.ftrelid = c.oid LEFT JOIN pg_foreign_server s ON s.oid = f.ftserver \
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'f')) \
+    SELECT CAST(root AS TEXT) AS table_name, NULL AS index_name, \
+    CASE WHEN relispartition THEN CAST(relname AS TEXT) END AS partition_name, \
+    CASE WHEN reltuples >= 0 THEN CAST(reltuples AS BIGINT) END AS row_count, \
+    CASE WHEN relkind = 'r' THEN pg_table_size(oid) END AS bytes, 'foreign server ' || srvname AS placement FROM leaf \
+    UNION ALL \
+    SELECT CAST(root AS TEXT), CAST(i.relname AS TEXT), CASE WHEN leaf.relispartition THEN CAST(leaf.relname AS TEXT) END, \
+    NULL, pg_relation_size(i.oid), NULL \
+    FROM leaf JOIN pg_index x ON x.indrelid = leaf.oid JOIN pg_class i ON i.oid = x.indexrelid \
+    UNION ALL \
+    SELECT CAST(root AS TEXT), NULL, NULL, CAST(SUM(GREATEST(reltuples, 0)) AS BIGINT), \
+    CAST(SUM(pg_total_relation_size(oid)) AS BIGINT), NULL FROM leaf WHERE relispartition GROUP BY root";
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "fsync",
+        Wanted::OneOf(&["on"]),
+        Level::Bad,
+        "committed transactions can be lost in a crash of the machine (3.5)",
+    )
+    .departs(),
+    Setting::new("full_page_writes", Wanted::OneOf(&["on"]), Level::Bad, "a crash of the machine can tear pages (3.5)")
+        .departs(),
+    Setting::new(
+        "synchronous_commit",
+        Wanted::OneOf(&["on", "local", "remote_write", "remote_apply"]),
+        Level::Bad,
+        "commits are acknowledged before they are durable (3.5.2)",
+    )
+    .departs(),
+    Setting::new(
+        "shared_buffers",
+        Wanted::PercentOfData(25),
+        Level::Warn,
+        "raise shared_buffers, to about a quarter of the server's memory: most reads go around it now",
+    ),
+    Setting::new(
+        "max_connections",
+        Wanted::Connections,
+        Level::Bad,
+        "raise max_connections at the server, or ask for fewer --connections",
+    ),
+    Setting::new("autovacuum", Wanted::OneOf(&["on"]), Level::Warn, "tables bloat as the run goes on"),
+    Setting::new(
+        "plan_cache_mode",
+        Wanted::OneOf(&["auto", "force_generic_plan"]),
+        Level::Warn,
+        "every execution of a prepared statement is planned anew",
+    ),
+    Setting::new(
+        "jit",
+        Wanted::OneOf(&["off"]),
+        Level::Warn,
+        "statements that are estimated to be dear are compiled first, which costs more than these take",
+    ),
+    Setting::new(
+        "max_wal_size",
+        Wanted::AtLeast(4 << 30),
+        Level::Warn,
+        "raise max_wal_size to 4GB or more: checkpoints come as often as the log fills, and each makes the log larger",
+    ),
+    Setting::new(
+        "checkpoint_timeout",
+        Wanted::AtLeast(300_000),
+        Level::Warn,
+        "raise checkpoint_timeout to 5min or more: each checkpoint makes the log larger for a while",
+    ),
+    Setting::new(
+        "checkpoint_completion_target",
+        Wanted::NoneOf(&["0", "0.1", "0.2", "0.3", "0.4", "0.5"]),
+        Level::Warn,
+        "set checkpoint_completion_target = 0.9: checkpoints come in bursts",
+    ),
+    Setting::new(
+        "statement_timeout",
+        Wanted::OneOf(&["0"]),
+        Level::Warn,
+        "slow transactions are cut, and count as errors",
+    ),
+    Setting::new("lock_timeout", Wanted::OneOf(&["0"]), Level::Warn, "waits for locks are cut, and count as retries"),
+    Setting::new(
+        "idle_in_transaction_session_timeout",
+        Wanted::OneOf(&["0"]),
+        Level::Warn,
+        "a client that is late loses its connection in the midst of a transaction",
+    ),
+    Setting::new("default_transaction_read_only", Wanted::OneOf(&["off"]), Level::Bad, "nothing can be written"),
+];
 
 /// Where a server is, and how to speak to it.
 #[derive(Clone, Debug)]
@@ -177,6 +312,14 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, String
     }
     config.application_name("weighbridge");
     Ok(Address { config, tls })
+}
+
+/// The host of a configuration; a socket is on this machine.
+pub(crate) fn host(config: &Config) -> String {
+    match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        _ => "localhost".into(),
+    }
 }
 
 /// The URL of a configuration, without its password.

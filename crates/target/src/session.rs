@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::bulk::{Bulk, BulkOptions};
+use crate::finding;
 use crate::url::Place;
 use crate::wire::{mysql, odbc, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
@@ -66,8 +67,26 @@ impl Session {
             let (name, limit) = (url.dialect().name(), CONNECT_LIMIT.as_secs());
             Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
         });
-        let wire = wire.map_err(|e| e.context(format_args!("can't connect to {url}")))?;
-        Ok(Self { wire, dialect })
+        let context = |e: Error| e.context(format_args!("can't connect to {url}"));
+        let mut session = Self { wire: wire.map_err(context)?, dialect };
+        session.expect_its_database().await.map_err(context)?;
+        Ok(session)
+    }
+
+    /// Refuses a server of another kind than the URL's scheme says: its dialect, and its name in the result, would be wrong.
+    async fn expect_its_database(&mut self) -> Result<(), Error> {
+        if !matches!(self.wire, Wire::Mysql(_) | Wire::Postgres(_)) {
+            return Ok(());
+        }
+        let version = self.query("SELECT version()", &[]).await?.only()?.text(0)?.to_owned();
+        match crate::identify(&version) {
+            Some(name) if name != self.dialect.name() => Err(Error::permanent(format!(
+                "the URL says {}, but the server is {name} (`{}`): write {name}: in the URL",
+                self.dialect.name(),
+                version.split(" on ").next().unwrap_or(&version)
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The database's dialect.
@@ -295,12 +314,14 @@ impl Session {
     /// # Errors
     /// The database's refusal.
     pub async fn describe(&mut self) -> Result<Description, Error> {
-        match &mut self.wire {
-            Wire::Mysql(mysql) => mysql.describe().await,
-            Wire::Odbc(odbc) => odbc.describe().await,
-            Wire::Postgres(pg) => pg.describe().await,
-            Wire::Sqlite(sqlite) => sqlite.describe().await,
-        }
+        let (version, settings) = match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.describe().await?,
+            Wire::Odbc(odbc) => odbc.describe().await?,
+            Wire::Postgres(pg) => pg.describe().await?,
+            Wire::Sqlite(sqlite) => sqlite.describe().await?,
+        };
+        let deviations = finding::departures(self.dialect.judged_settings(), &settings);
+        Ok(Description { version, settings, deviations })
     }
 }
 

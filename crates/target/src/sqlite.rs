@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::dialect::{Access, Dialect, Isolation, WireKind};
+use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind};
+use crate::finding::{Level, Setting, Wanted};
 use crate::schema::{ColumnType, Table};
+use crate::topology::Look;
 
 /// Opens a transaction that may write.
 pub(crate) const BEGIN_WRITER: &str = "BEGIN IMMEDIATE";
@@ -19,6 +21,14 @@ impl Dialect for Sqlite {
 
     fn wire(&self) -> WireKind {
         WireKind::Sqlite
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("SQLite")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::RealServer("the SQLite that this program carries")
     }
 
     fn default_port(&self) -> u16 {
@@ -104,7 +114,61 @@ impl Dialect for Sqlite {
     fn table_suffix(&self, table: &Table) -> &'static str {
         if table.primary_key.is_empty() { "" } else { " WITHOUT ROWID" }
     }
+
+    fn explain(&self) -> Option<&'static str> {
+        Some("EXPLAIN QUERY PLAN")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
 }
+
+/// The sizes of single tables would have to be counted page by page.
+const TOPOLOGY: &[Look] = &[
+    Look::Notes(&["SELECT 'embedded: one file, ' || page_count || ' pages of ' || page_size || ' bytes, ' \
+         || page_count * page_size / 1048576 || ' MiB' AS note FROM pragma_page_count, pragma_page_size"]),
+    Look::Parts {
+        unit: None,
+        queries: &[
+            "SELECT tbl_name AS table_name, CASE type WHEN 'index' THEN name END AS index_name FROM sqlite_master \
+             WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite_%'",
+        ],
+        renamed: &[],
+    },
+    // Only ANALYZE makes the table, and it counts the rows first.
+    Look::Parts {
+        unit: None,
+        queries: &[
+            "SELECT tbl AS table_name, MAX(CAST(stat AS INTEGER)) AS row_count FROM sqlite_stat1 \
+             WHERE tbl NOT LIKE 'sqlite_%' GROUP BY tbl",
+            "SELECT name FROM sqlite_master WHERE FALSE",
+        ],
+        renamed: &[],
+    },
+    Look::Lacks("SQLite has neither nodes nor ranges, partitions or copies: everything is in the one file"),
+];
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "journal_mode",
+        Wanted::OneOf(&["wal"]),
+        Level::Warn,
+        "without the write-ahead log readers and the writer wait for each other; it needs a file system with shared memory",
+    ),
+    // Read as numbers: 1 is NORMAL, 2 FULL, 3 EXTRA.
+    Setting::new(
+        "synchronous",
+        Wanted::OneOf(&["2", "3"]),
+        Level::Warn,
+        "the last commits can be lost in a crash of the machine (3.5.2)",
+    )
+    .departs(),
+];
 
 /// Reads what follows `sqlite:`.
 pub(crate) fn parse(rest: &str) -> Result<PathBuf, String> {

@@ -1,9 +1,11 @@
 //! TiDB: MySQL's wire above a distributed store.
 
-use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
+use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::finding::{Level, Setting, Wanted};
 use crate::mysql::family;
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Index, Table};
+use crate::topology::Look;
 
 /// TiDB's dialect.
 #[derive(Debug)]
@@ -16,6 +18,14 @@ impl Dialect for TiDb {
 
     fn wire(&self) -> WireKind {
         WireKind::Mysql
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.contains("-TiDB-")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::RealServer("TiDB 8.5: its SQL layer on the embedded store, one process; not with TiKV and PD")
     }
 
     fn default_port(&self) -> u16 {
@@ -109,6 +119,18 @@ impl Dialect for TiDb {
             table.spread_by.and_then(|_| regions(&format!("TABLE {} INDEX {}", table.name, index.name), 1, placement));
         split.into_iter().collect()
     }
+
+    fn explain(&self) -> Option<&'static str> {
+        Some("EXPLAIN ANALYZE")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
 }
 
 /// Cuts a table or an index at the first keys of its ranges; a table wants a value for every column of its key.
@@ -117,6 +139,77 @@ fn regions(relation: &str, columns: usize, placement: &Placement) -> Option<Stri
         placement.split_points().iter().map(|key| format!("({key}{})", ", 0".repeat(columns - 1))).collect();
     (!points.is_empty()).then(|| format!("SPLIT {relation} BY {}", points.join(", ")))
 }
+
+const TOPOLOGY: &[Look] = &[
+    // Stores are named by their numbers, as the leaders of regions are. The second is for a server without TiKV.
+    Look::Nodes(&[
+        "SELECT CAST(store_id AS CHAR) AS node, address, 'tikv' AS role, version, store_state_name = 'Up' AS live, \
+         store_state_name AS state, REPLACE(REPLACE(REPLACE(REPLACE(CAST(label AS CHAR), \
+         '\", \"value\": \"', '='), '\"}, {\"key\": \"', ','), '[{\"key\": \"', ''), '\"}]', '') AS locality \
+         FROM information_schema.tikv_store_status \
+         UNION ALL \
+         SELECT instance, instance, type, version, NULL, NULL, NULL FROM information_schema.cluster_info WHERE type <> 'tikv'",
+        "SELECT instance AS node, instance AS address, type AS role, version FROM information_schema.cluster_info",
+    ]),
+    family::TABLES_AND_PARTITIONS,
+    Look::Parts {
+        unit: None,
+        queries: &["SELECT table_name AS table_name, NULL AS partition_name, \
+             CONCAT('placement policy ', tidb_placement_policy_name) AS placement FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND tidb_placement_policy_name IS NOT NULL \
+             UNION ALL \
+             SELECT table_name, partition_name, CONCAT('placement policy ', tidb_placement_policy_name) \
+             FROM information_schema.partitions \
+             WHERE table_schema = DATABASE() AND partition_name IS NOT NULL AND tidb_placement_policy_name IS NOT NULL"],
+        renamed: &[],
+    },
+    // A region of several tables or indexes counts with each of them. The second query is for a server without TiKV:
+    // there the regions of a table's indexes and partitions are in one count with its own.
+    Look::Parts {
+        unit: Some("regions"),
+        queries: &[
+            "SELECT s.table_name AS table_name, NULLIF(s.index_name, '') AS index_name, \
+             NULLIF(s.partition_name, '') AS partition_name, CAST(l.store_id AS CHAR) AS leader, COUNT(*) AS units, \
+             MIN(p.peers) AS replicas \
+             FROM information_schema.tikv_region_status s \
+             JOIN information_schema.tikv_region_peers l ON l.region_id = s.region_id AND l.is_leader = 1 \
+             JOIN (SELECT region_id, COUNT(*) AS peers FROM information_schema.tikv_region_peers GROUP BY region_id) p \
+             ON p.region_id = s.region_id \
+             WHERE s.db_name = DATABASE() \
+             GROUP BY s.table_name, s.index_name, s.partition_name, l.store_id",
+            "SHOW TABLE {table} REGIONS",
+        ],
+        renamed: &[("leader", "LEADER_STORE_ID"), ("replica_list", "PEERS")],
+    },
+    Look::Notes(&["SELECT CONCAT('placement policy ', policy_name, ': ', CONCAT_WS(', ', \
+         CONCAT('primary region ', NULLIF(primary_region, '')), CONCAT('regions ', NULLIF(regions, '')), \
+         CONCAT('constraints ', NULLIF(constraints, '')), CONCAT('followers ', followers))) AS note \
+         FROM information_schema.placement_policies"]),
+    Look::Lacks("a region that holds several tables or indexes counts with each of them"),
+];
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "tidb_txn_mode",
+        Wanted::OneOf(&["pessimistic"]),
+        Level::Warn,
+        "conflicts are found at COMMIT only, and whole transactions are tried again",
+    ),
+    Setting::new(
+        "tidb_enable_prepared_plan_cache",
+        Wanted::OneOf(&["ON"]),
+        Level::Warn,
+        "every execution of a prepared statement is planned anew",
+    ),
+    Setting::new(
+        "tidb_mem_quota_query",
+        Wanted::AtLeast(1 << 30),
+        Level::Warn,
+        "raise tidb_mem_quota_query to 1 GiB or more: checks and loads can be cut for their memory",
+    ),
+    family::PREPARED_STATEMENTS,
+    family::LOCAL_INFILE,
+];
 
 #[cfg(test)]
 mod tests {

@@ -77,6 +77,15 @@ impl Url {
         same_name && self.dialect.name() == other.dialect.name()
     }
 
+    /// The host that it names; `None` for an embedded database.
+    pub fn host(&self) -> Option<String> {
+        match &self.place {
+            Place::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
+            Place::Postgres(address) => Some(postgres::host(&address.config)),
+            Place::Odbc(_) | Place::Sqlite(_) => None,
+        }
+    }
+
     /// The file of an embedded database.
     pub fn file(&self) -> Option<&std::path::Path> {
         match &self.place {

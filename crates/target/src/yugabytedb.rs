@@ -1,9 +1,11 @@
 //! YugabyteDB.
 
 use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, WireKind};
+use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Sharding, Spread};
 use crate::schema::Table;
+use crate::topology::Look;
 
 /// YugabyteDB's dialect (its SQL interface, YSQL).
 #[derive(Debug)]
@@ -33,6 +35,14 @@ impl Dialect for YugabyteDb {
 
     fn wire(&self) -> WireKind {
         WireKind::Postgres
+    }
+
+    fn recognises(&self, version: &str) -> bool {
+        version.contains("-YB-")
+    }
+
+    fn verified(&self) -> Verified {
+        Verified::Grammar("its own clauses by their documented form, everything else on PostgreSQL 15")
     }
 
     fn default_port(&self) -> u16 {
@@ -118,4 +128,85 @@ impl Dialect for YugabyteDb {
              change_leader_blacklist ADD NODE:9100 moves them (REMOVE takes it back)",
         )
     }
+
+    fn explain(&self) -> Option<&'static str> {
+        Some("EXPLAIN (ANALYZE, DIST)")
+    }
+
+    fn topology(&self) -> &'static [Look] {
+        TOPOLOGY
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
 }
+
+const TOPOLOGY: &[Look] = &[
+    // Leaders are named by host and port.
+    Look::Nodes(&["SELECT host || ':' || port AS node, public_ip AS address, node_type AS role, region, zone, \
+         'cloud=' || cloud || ',region=' || region || ',zone=' || zone AS locality FROM yb_servers() ORDER BY host"]),
+    Look::Parts {
+        unit: None,
+        queries: &["SELECT CAST(t.relname AS TEXT) AS table_name, \
+             CASE WHEN x.indexrelid IS NOT NULL THEN CAST(c.relname AS TEXT) END AS index_name, \
+             CASE WHEN c.reltuples > 0 AND x.indexrelid IS NULL THEN CAST(c.reltuples AS BIGINT) END AS row_count, \
+             'tablespace ' || s.spcname AS placement \
+             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+             LEFT JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = COALESCE(x.indrelid, c.oid) \
+             LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace \
+             WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'i') AND NOT COALESCE(x.indisprimary, FALSE)"],
+        renamed: &[],
+    },
+    // Leaders are told since 2025.2; before, only how many tablets there are.
+    Look::Parts {
+        unit: Some("tablets"),
+        queries: &[
+            "SELECT CAST(t.relname AS TEXT) AS table_name, \
+             CASE WHEN x.indexrelid IS NOT NULL THEN CAST(c.relname AS TEXT) END AS index_name, \
+             m.leader, COUNT(*) AS units, CAST(MIN(array_length(m.replicas, 1)) AS BIGINT) AS replicas \
+             FROM yb_tablet_metadata m JOIN pg_class c ON c.oid = m.oid JOIN pg_namespace n ON n.oid = c.relnamespace \
+             LEFT JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = COALESCE(x.indrelid, c.oid) \
+             WHERE m.db_name = current_database() AND n.nspname = current_schema() \
+             GROUP BY t.relname, x.indexrelid, c.relname, m.leader",
+            "SELECT CAST(t.relname AS TEXT) AS table_name, \
+             CASE WHEN x.indexrelid IS NOT NULL THEN CAST(c.relname AS TEXT) END AS index_name, p.num_tablets AS units \
+             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+             LEFT JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = COALESCE(x.indrelid, c.oid) \
+             CROSS JOIN LATERAL yb_table_properties(c.oid) p \
+             WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'i') AND NOT COALESCE(x.indisprimary, FALSE)",
+        ],
+        renamed: &[],
+    },
+    Look::Lacks("bytes of tablets are not told in SQL: see the master's page (port 7000) or yb-admin"),
+    Look::Lacks("before version 2025.2 the leaders of tablets are not told in SQL"),
+];
+
+const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "yb_disable_transactional_writes",
+        Wanted::OneOf(&["off"]),
+        Level::Bad,
+        "writes of one transaction are not atomic (3.2)",
+    )
+    .departs(),
+    Setting::new(
+        "max_connections",
+        Wanted::Connections,
+        Level::Bad,
+        "raise ysql_max_connections at the servers, or ask for fewer --connections",
+    ),
+    Setting::new(
+        "yb_bnl_batch_size",
+        Wanted::AtLeast(1024),
+        Level::Warn,
+        "set yb_bnl_batch_size = 1024: joins ask for one row at a time (Stock-Level)",
+    ),
+    Setting::new(
+        "statement_timeout",
+        Wanted::OneOf(&["0"]),
+        Level::Warn,
+        "slow transactions are cut, and count as errors",
+    ),
+    Setting::new("default_transaction_read_only", Wanted::OneOf(&["off"]), Level::Bad, "nothing can be written"),
+];

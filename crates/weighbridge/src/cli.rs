@@ -39,6 +39,12 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone
     Report(ReportArgs),
+    /// Show the nodes, and how tables, indexes and partitions lie on them
+    Topology(TopologyArgs),
+    /// Examine whether this client and this target are fit to be measured
+    Doctor(DoctorArgs),
+    /// List the databases, what each can do, and how that was verified
+    Targets(TargetsArgs),
 }
 
 /// Where the database is.
@@ -317,6 +323,42 @@ pub(crate) struct ReportArgs {
     /// The run's folder
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge topology --url postgres://me@localhost/bench")]
+pub(crate) struct TopologyArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge doctor --url postgres://me@localhost/bench --connections 64")]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Warehouses of the run to come [default: all that are loaded]
+    #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: Option<i32>,
+    /// Its connections [default: two a warehouse, 8 to 128; 4 on SQLite]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) connections: Option<u32>,
+    /// Make all checks of the data, as `weighbridge check` does, instead of three cheap ones
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TargetsArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

@@ -24,6 +24,9 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Topology(args) => commands::topology::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Targets(args) => commands::targets::run(&args),
     };
     match ended {
         Ok(Status::Done) => ExitCode::SUCCESS,

@@ -9,9 +9,9 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, Params, Value as Wired};
 
 use crate::dialect::Dialect;
+use crate::finding::Setting;
 use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
-use crate::session::Description;
 use crate::statement::positional;
 use crate::value::timestamp_from_text;
 use crate::wave::Rows;
@@ -29,12 +29,19 @@ pub(crate) const TABLE_EXISTS: &str =
 const SETTINGS: &str = "SET SESSION time_zone = '+00:00', \
     sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT', autocommit = 0";
 
-/// Variables recorded, since each can change a result several times over.
-const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', \
-    'innodb_doublewrite', 'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_redo_log_capacity', \
-    'innodb_flush_method', 'max_connections', 'innodb_snapshot_isolation', 'binlog_format', 'query_cache_type', \
-    'wsrep_on', 'wsrep_sync_wait', 'wsrep_slave_threads', 'tidb_txn_mode', 'tidb_enable_async_commit', \
-    'tidb_enable_1pc', 'tidb_enable_prepared_plan_cache', 'tidb_isolation_read_engines')";
+/// Variables recorded beside the judged ones, since each can change a result several times over.
+const VARIABLES: [&str; 10] = [
+    "log_bin",
+    "innodb_flush_method",
+    "innodb_snapshot_isolation",
+    "binlog_format",
+    "wsrep_on",
+    "wsrep_sync_wait",
+    "wsrep_slave_threads",
+    "tidb_enable_async_commit",
+    "tidb_enable_1pc",
+    "tidb_isolation_read_engines",
+];
 
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -237,26 +244,17 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let version = self.query("SELECT VERSION()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();
-        for row in self.query(VARIABLES, &[]).await?.rows() {
+        let judged = self.dialect.judged_settings().iter().map(Setting::name);
+        let names: Vec<String> = VARIABLES.into_iter().chain(judged).map(|name| format!("'{name}'")).collect();
+        let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
+        for row in self.query(&sql, &[]).await?.rows() {
             settings.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
         }
-        let mut deviations = Vec::new();
-        let is = |name: &str, value: &str| settings.get(name).is_some_and(|found| found == value);
-        for value in ["0", "2"] {
-            if is("innodb_flush_log_at_trx_commit", value) {
-                deviations.push(format!(
-                    "innodb_flush_log_at_trx_commit = {value}: commits are acknowledged before they are durable (3.5.2)"
-                ));
-            }
-        }
-        if is("innodb_doublewrite", "OFF") {
-            deviations.push("innodb_doublewrite = OFF: a crash of the machine can tear pages (3.5)".to_owned());
-        }
         let version = format!("{} {version}", self.dialect.name());
-        Ok(Description { version, settings, deviations })
+        Ok((version, settings))
     }
 }
 

@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 use crate::dialect::Dialect;
 use crate::odbc::{KnownDatabase, Source, known, learn};
 use crate::schema::Table;
-use crate::session::Description;
 use crate::statement::positional;
 use crate::wave::{Call, Rows};
 use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Statement, Value, Wave};
@@ -139,14 +138,14 @@ impl Session {
         Bulk::new(self, table).await
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         self.ask(|served| {
             let info = |what| served.connection.info(what).map_err(|e| served.error(e));
             let version = format!("{} {}", info(Info::DbmsName)?, info(Info::DbmsVersion)?);
             let driver = format!("{} {}", info(Info::DriverName)?, info(Info::DriverVersion)?);
             // ODBC has no way to ask for more; what is set at the server stays unseen.
             let settings = BTreeMap::from([("driver".to_owned(), driver)]);
-            Ok(Description { version, settings, deviations: Vec::new() })
+            Ok((version, settings))
         })
         .await
     }

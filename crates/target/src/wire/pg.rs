@@ -14,20 +14,17 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::bulk::{BulkOptions, Loaded, RowSink};
 use crate::dialect::{Dialect, Isolation};
+use crate::finding::Setting;
 use crate::postgres::Address;
 use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
-use crate::session::Description;
 use crate::wave::{Call, Rows};
 use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, Value, Wave};
 
 pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident($1)) AND relkind IN ('r', 'p', 'v', 'f', 'm')";
 
-/// Settings recorded whatever their source, since each can change a result several times over.
-const SETTINGS: &str = "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', \
-    'full_page_writes', 'shared_buffers', 'effective_cache_size', 'work_mem', 'wal_level', 'max_wal_size', \
-    'checkpoint_timeout', 'autovacuum', 'max_connections', 'random_page_cost', 'plan_cache_mode', 'jit') \
-    OR source NOT IN ('default', 'client', 'override', 'session') ORDER BY name";
+/// Settings recorded beside the judged ones whatever their source, since each can change a result several times over.
+const SETTINGS: [&str; 4] = ["effective_cache_size", "work_mem", "wal_level", "random_page_cost"];
 
 /// The epoch of PostgreSQL's dates, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
@@ -222,23 +219,24 @@ impl Session {
         })
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let version = self.query("SELECT version()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();
-        for row in self.query(self.dialect.settings().unwrap_or(SETTINGS), &[]).await?.rows() {
+        let judged = self.dialect.judged_settings().iter().map(Setting::name);
+        let names: Vec<String> = SETTINGS.into_iter().chain(judged).map(|name| format!("'{name}'")).collect();
+        let sql = format!(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ({}) \
+             OR source NOT IN ('default', 'client', 'override', 'session') ORDER BY name",
+            names.join(", ")
+        );
+        for row in self.query(self.dialect.settings().unwrap_or(&sql), &[]).await?.rows() {
             let name = row.text(0)?;
             // Folders and files say nothing of the speed, and much of the machine; primary_conninfo may hold a password.
             if !name.ends_with("_file") && !name.ends_with("_directory") && name != "primary_conninfo" {
                 settings.insert(name.to_owned(), row.text(1)?.to_owned());
             }
         }
-        let mut deviations = Vec::new();
-        for (name, unsafe_value, why) in self.dialect.unsafe_settings() {
-            if settings.get(*name).is_some_and(|value| value == unsafe_value) {
-                deviations.push(format!("{name} = {unsafe_value}: {why}"));
-            }
-        }
-        Ok(Description { version, settings, deviations })
+        Ok((version, settings))
     }
 }
 

@@ -12,7 +12,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::bulk::{Loaded, RowSink, TimestampText};
 use crate::dialect::Dialect;
 use crate::schema::Table;
-use crate::session::Description;
 use crate::sqlite::{BEGIN_WRITER, Sqlite};
 use crate::value::timestamp_text;
 use crate::wave::{Call, Rows};
@@ -146,20 +145,13 @@ impl Session {
         }
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<Description, Error> {
+    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let mut settings = BTreeMap::new();
         for name in ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "foreign_keys"] {
             let answer = self.query(format!("PRAGMA {name}"), &[]).await?;
             settings.insert(name.to_owned(), answer.only()?.value(0)?.to_string());
         }
-        let mut deviations = Vec::new();
-        // 1 is NORMAL: a WAL commit is safe from a crash of the process, not from one of the machine.
-        if settings.get("synchronous").is_some_and(|value| value != "2" && value != "3") {
-            deviations.push(
-                "synchronous = NORMAL: the last commits can be lost in a crash of the machine (3.5.2)".to_owned(),
-            );
-        }
-        Ok(Description { version: format!("SQLite {}", rusqlite::version()), settings, deviations })
+        Ok((format!("SQLite {}", rusqlite::version()), settings))
     }
 }
 

@@ -2,10 +2,13 @@
 
 pub(crate) mod check;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod targets;
+pub(crate) mod topology;
 
 use target::{Gateways, Url};
 

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod crash;
+mod examine;
 mod forwarder;
 mod gateways;
 mod odbc;

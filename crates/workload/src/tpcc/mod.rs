@@ -64,6 +64,11 @@ pub async fn make_ready(session: &mut Session, style: Style) -> Result<(), Error
     session.prepare(&statements(style, session.dialect())).await
 }
 
+/// How many statements a connection keeps prepared in a style, each number of rows counted.
+pub fn statements_kept(style: Style, dialect: &dyn Dialect) -> u64 {
+    statements(style, dialect).iter().map(|statement| (statement.rows.1 - statement.rows.0 + 1) as u64).sum()
+}
+
 /// The statements of all transactions in a style, as a database takes them.
 pub fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
     let own = match (style, dialect.multi_row_update()) {

@@ -20,7 +20,7 @@ use target::{Decimal, Error, Value};
 
 use super::catalog::CatalogError;
 
-pub use run::check;
+pub use run::{check, check_only};
 
 /// What must hold, and the query of the rows for which it does not.
 #[derive(Debug)]

@@ -42,6 +42,29 @@ pub async fn check(
     options: CheckOptions,
     progress: Arc<CheckProgress>,
 ) -> Result<Vec<CheckResult>, CheckError> {
+    check_these(&checks().collect::<Vec<_>>(), gateways, options, progress).await
+}
+
+/// As [`check`], of the checks of these names.
+///
+/// # Errors
+/// As [`check`].
+pub async fn check_only(
+    names: &[&str],
+    gateways: &Gateways,
+    options: CheckOptions,
+    progress: Arc<CheckProgress>,
+) -> Result<Vec<CheckResult>, CheckError> {
+    let wanted: Vec<_> = checks().filter(|check| names.contains(&check.name)).collect();
+    check_these(&wanted, gateways, options, progress).await
+}
+
+async fn check_these(
+    wanted: &[&'static Check],
+    gateways: &Gateways,
+    options: CheckOptions,
+    progress: Arc<CheckProgress>,
+) -> Result<Vec<CheckResult>, CheckError> {
     let mut session = Session::connect(gateways.first()).await?;
     session.see_all_commits().await?;
     let catalog = Catalog::read_complete(&mut session).await?;
@@ -60,7 +83,9 @@ pub async fn check(
     drop(session);
 
     let skipped = |check: &Check| done_since.filter(|_| check.applies == Applies::AsLoaded);
-    let mut units: Vec<Unit> = checks()
+    let mut units: Vec<Unit> = wanted
+        .iter()
+        .copied()
         .enumerate()
         .filter(|(_, check)| skipped(check).is_none())
         .flat_map(|(place, check)| units_of(check, place, &options))
@@ -71,7 +96,7 @@ pub async fn check(
     let mut found = ask_all(gateways, options.jobs, units, instant, &progress).await?;
     found.sort_by_key(|found| (found.unit.place, found.unit.first));
 
-    let mut results: Vec<CheckResult> = checks().map(|check| result(check, skipped(check))).collect();
+    let mut results: Vec<CheckResult> = wanted.iter().map(|check| result(check, skipped(check))).collect();
     for found in found {
         let result = &mut results[found.unit.place];
         result.passed &= found.violations == 0;

@@ -1,0 +1,23 @@
+//! `weighbridge doctor`: are this client and this target fit to be measured?
+
+use drive::doctor::{Examination, examine};
+use target::Level;
+
+use super::{Ended, Status, gateways, require_file, runtime, sessions};
+use crate::cli::DoctorArgs;
+use crate::output;
+
+pub(crate) fn run(args: &DoctorArgs) -> Ended {
+    let gateways = gateways(&args.target)?;
+    require_file(gateways.first())?;
+    let jobs = sessions(&gateways);
+    let (warehouses, connections, check) = (args.warehouses, args.connections, args.check);
+    let examination = Examination { gateways, warehouses, connections, check, jobs };
+    let findings = runtime()?.block_on(examine(&examination));
+    match args.json {
+        true => output::print_json(&report::doctor_json(&findings))?,
+        false => output::print(&report::doctor_table(&findings))?,
+    }
+    let bad = findings.iter().any(|finding| finding.status == Level::Bad);
+    Ok(if bad { Status::NotBelieved } else { Status::Done })
+}

@@ -1,0 +1,21 @@
+//! `weighbridge topology`: how the data lie on the nodes.
+
+use target::Session;
+
+use super::{Ended, Failure, Status, gateways, require_file, runtime};
+use crate::cli::TopologyArgs;
+use crate::output;
+
+pub(crate) fn run(args: &TopologyArgs) -> Ended {
+    let gateways = gateways(&args.target)?;
+    require_file(gateways.first())?;
+    let topology = runtime()?.block_on(async {
+        let mut session = Session::connect(gateways.living().await?.first()).await?;
+        Ok::<_, Failure>(target::topology::read(&mut session).await)
+    })?;
+    match args.json {
+        true => output::print_json(&serde_json::to_value(&topology)?)?,
+        false => output::print(&report::topology_table(&topology))?,
+    }
+    Ok(Status::Done)
+}
