@@ -4,6 +4,8 @@
 
 use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::odbc::{Source, standard};
+use crate::placement::{Placement, Spread};
+use crate::schema::Table;
 use crate::topology::Look;
 
 /// NuoDB's dialect.
@@ -33,7 +35,7 @@ impl Dialect for NuoDb {
         TOPOLOGY
     }
 
-    /// An admin process, which picks a transaction engine; with `direct=true` the port is an engine's own.
+    /// That of an admin process, which picks a transaction engine.
     fn default_port(&self) -> u16 {
         48004
     }
@@ -76,6 +78,28 @@ impl Dialect for NuoDb {
 
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE TABLE {table}")
+    }
+
+    fn spreads(&self) -> &'static [Spread] {
+        &[Spread::Partitions, Spread::Localities]
+    }
+
+    /// A locality is a storage group, as `group=name`; without one the database picks it.
+    fn spread_clause(&self, table: &Table, placement: &Placement) -> String {
+        let partitions = placement.partitions();
+        let Some(column) = table.spread_by.filter(|_| !partitions.is_empty()) else { return String::new() };
+        let mut clause = format!("\nPARTITION BY RANGE ({column})");
+        for (number, keys) in partitions.iter().enumerate() {
+            let bound = match partitions.get(number + 1) {
+                Some(_) => (keys.end() + 1).to_string(),
+                None => "MAXVALUE".to_owned(),
+            };
+            clause.push_str(&format!("\n  PARTITION p{number} VALUES LESS THAN ({bound})"));
+            if let Some((_, group)) = placement.localities.get(number).and_then(|place| place.split_once('=')) {
+                clause.push_str(&format!(" STORE IN {group}"));
+            }
+        }
+        clause
     }
 }
 
@@ -186,7 +210,6 @@ fn decoded(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use crate::Url;
-    use crate::placement::Placement;
     use crate::schema::{Column, ColumnType, ForeignKey, Index, Table};
 
     fn source(url: &str) -> Result<Source, String> {
@@ -243,7 +266,7 @@ mod tests {
                 Column::new("d_since", ColumnType::Timestamp).nullable(),
             ],
             primary_key: &["d_w_id", "d_id"],
-            spread_by: None,
+            spread_by: Some("d_w_id"),
             foreign_keys: &[ForeignKey {
                 name: "district_warehouse_fk",
                 columns: &["d_w_id"],
@@ -258,6 +281,15 @@ mod tests {
              d_ytd DECIMAL(12,2) NOT NULL,\n  d_since TIMESTAMP,\n  PRIMARY KEY (d_w_id, d_id),\n  \
              CONSTRAINT district_warehouse_fk FOREIGN KEY (d_w_id) REFERENCES warehouse (w_id)\n)"
         );
+        let localities = vec!["group=east".to_owned(), "group=west".to_owned()];
+        let mut placement = Placement { keys: 5, partitions: Some(2), localities, ..Placement::default() };
+        assert_eq!(placement.check(&NuoDb), Ok(()));
+        let partitions = "\nPARTITION BY RANGE (d_w_id)\n  PARTITION p0 VALUES LESS THAN (3) STORE IN east\n  \
+                          PARTITION p1 VALUES LESS THAN (MAXVALUE) STORE IN west";
+        let (head, tail) = (NuoDb.create_table(&TABLE, true, true, &placement), partitions);
+        assert!(head.ends_with(&format!("\n){tail}")), "{head}");
+        placement.localities.clear();
+        assert_eq!(NuoDb.spread_clause(&TABLE, &placement).matches("STORE IN").count(), 0);
         let index = NuoDb.create_index(&TABLE, &TABLE.indexes[0], &Placement::default());
         assert_eq!(index, "CREATE INDEX district_by_since ON district (d_w_id, d_since)");
         assert_eq!(NuoDb.analyze("district"), "ANALYZE TABLE district");

@@ -261,8 +261,8 @@ impl Fields {
         part.bytes = sum(part.bytes, self.number("bytes"));
         // Where a statement lists the copies, they are as many as its entries.
         let listed = || Some(self.text("replica_list")?.split(',').count() as u64);
-        let fewest = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
-        part.replicas = fewest(part.replicas, self.number("replicas").or_else(listed));
+        let replicas = self.number("replicas").or_else(listed);
+        part.replicas = part.replicas.into_iter().chain(replicas).min();
         part.placement = part.placement.take().or_else(|| self.text("placement"));
     }
 }
