@@ -5,7 +5,9 @@ mod common;
 
 use common::Database;
 use target::{Class, Session, Url};
-use workload::tpcc::{make_routines, statements};
+use workload::tpcc::{Style, make_ready, make_routines};
+
+const PAYMENT: &str = "weighbridge_payment";
 
 /// The comment of a routine, which says what it was made from.
 async fn comment(session: &mut Session, routine: &str) -> Option<String> {
@@ -14,46 +16,75 @@ async fn comment(session: &mut Session, routine: &str) -> Option<String> {
     answer.get(0).and_then(|row| row.text(0).ok().map(str::to_owned))
 }
 
-async fn routines_are_made_where_they_must_be(database: &Database) {
+/// `spoil` puts a routine of another version, with other parameters, in place of Payment's, and drops Delivery's.
+async fn routines_are_made_where_they_must_be(database: &Database, spoil: &[&str]) {
     database.load(1).await;
     let mut session = database.session().await;
-    let made = comment(&mut session, "weighbridge_payment").await.expect("made by the load");
+    let made = comment(&mut session, PAYMENT).await.expect("made by the load");
     assert!(made.starts_with("weighbridge "), "{made}");
+    for sql in spoil {
+        session.execute(sql).await.unwrap_or_else(|e| panic!("{e} in {sql}"));
+    }
+    assert_ne!(comment(&mut session, PAYMENT).await.as_ref(), Some(&made));
+    assert_eq!(comment(&mut session, "weighbridge_delivery").await, None);
 
-    // What is right is left alone.
-    let identity = "SELECT CAST(oid AS BIGINT) FROM pg_proc WHERE proname = 'weighbridge_payment'";
-    let oid = session.query(identity, &[]).await.unwrap().only().unwrap().big(0).unwrap();
     make_routines(&mut session).await.unwrap();
-    assert_eq!(session.query(identity, &[]).await.unwrap().only().unwrap().big(0).unwrap(), oid);
+    assert_eq!(comment(&mut session, PAYMENT).await, Some(made.clone()));
+    make_ready(&mut session, Style::Procedure).await.unwrap();
 
-    // Another version's, even with other columns, and a missing one.
-    session.execute("DROP FUNCTION weighbridge_payment").await.unwrap();
-    session.execute("DROP FUNCTION weighbridge_delivery").await.unwrap();
-    let other = "CREATE FUNCTION weighbridge_payment(integer) RETURNS integer LANGUAGE sql AS 'SELECT $1'";
-    session.execute(other).await.unwrap();
-    session.execute("COMMENT ON FUNCTION weighbridge_payment IS 'weighbridge 0000000000000000'").await.unwrap();
-    make_routines(&mut session).await.unwrap();
-    assert_eq!(comment(&mut session, "weighbridge_payment").await, Some(made));
-    session.prepare(&statements(workload::tpcc::Style::Procedure, database.url.dialect())).await.unwrap();
+    for sql in spoil {
+        session.execute(sql).await.unwrap_or_else(|e| panic!("{e} in {sql}"));
+    }
+    database.load(1).await;
+    assert_eq!(comment(&mut session, PAYMENT).await, Some(made));
+}
+
+/// Whoever may not create them is told what to do; whoever finds them needs no privilege to.
+async fn a_guest_is_told_what_is_missing(database: &Database, guest: &Url, drop: &str, refusal: &str) {
+    let mut guest = Session::connect(guest).await.unwrap();
+    make_routines(&mut guest).await.unwrap();
+    database.session().await.execute(drop).await.unwrap();
+    let refused = make_routines(&mut guest).await.unwrap_err();
+    assert_eq!((refused.class(), refused.code()), (Class::Permanent, Some(refusal)), "{refused}");
+    for word in ["weighbridge_stock_level", "weighbridge load"] {
+        assert!(refused.to_string().contains(word), "{refused}");
+    }
+    assert_eq!(refused.to_string().lines().count(), 1);
 }
 
 #[tokio::test]
 async fn on_postgres_routines_are_made_where_they_must_be() {
     let Some(database) = Database::postgres() else { return };
-    routines_are_made_where_they_must_be(&database).await;
+    let spoil = [
+        "DROP FUNCTION weighbridge_payment",
+        "CREATE FUNCTION weighbridge_payment(integer) RETURNS integer LANGUAGE sql AS 'SELECT $1'",
+        "COMMENT ON FUNCTION weighbridge_payment IS 'weighbridge 0000000000000000'",
+        "DROP FUNCTION weighbridge_delivery",
+    ];
+    routines_are_made_where_they_must_be(&database, &spoil).await;
 
-    // Whoever may not create them is told what to do; whoever finds them needs no privilege.
+    database.session().await.execute("CREATE ROLE guest LOGIN").await.unwrap();
+    let guest = Url::parse(&database.url.to_string().replace("postgres@", "guest@")).unwrap();
+    let drop = "DROP FUNCTION weighbridge_stock_level";
+    a_guest_is_told_what_is_missing(&database, &guest, drop, "42501").await;
+}
+
+#[tokio::test]
+async fn on_mariadb_routines_are_made_where_they_must_be() {
+    let Some(database) = Database::mariadb() else { return };
+    let spoil = [
+        "DROP PROCEDURE weighbridge_payment",
+        "CREATE PROCEDURE weighbridge_payment(n INT) COMMENT 'weighbridge 0000000000000000' SELECT n",
+        "DROP PROCEDURE weighbridge_delivery",
+    ];
+    routines_are_made_where_they_must_be(&database, &spoil).await;
+
     let mut session = database.session().await;
-    session.execute("CREATE ROLE guest LOGIN").await.unwrap();
-    let url = Url::parse(&database.url.to_string().replace("postgres@", "guest@")).unwrap();
-    let mut guest = Session::connect(&url).await.unwrap();
-    make_routines(&mut guest).await.unwrap();
-    session.execute("DROP FUNCTION weighbridge_stock_level").await.unwrap();
-    let refused = make_routines(&mut guest).await.unwrap_err();
-    assert_eq!((refused.class(), refused.code()), (Class::Permanent, Some("42501")), "{refused}");
-    for word in ["weighbridge_stock_level", "weighbridge load", "permission denied"] {
-        assert!(refused.to_string().contains(word), "{refused}");
-    }
+    session.execute("CREATE USER guest@'%' IDENTIFIED BY 'secret'").await.unwrap();
+    session.execute("GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON tpcc.* TO guest@'%'").await.unwrap();
+    let guest = Url::parse(&database.url.to_string().replace("root@", "guest:secret@")).unwrap();
+    let drop = "DROP PROCEDURE weighbridge_stock_level";
+    a_guest_is_told_what_is_missing(&database, &guest, drop, "1370").await;
 }
 
 #[tokio::test]

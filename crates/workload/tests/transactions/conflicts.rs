@@ -28,8 +28,10 @@ pub(crate) const WITH_REFUSALS: &[Case] = crate::cases![
 pub(crate) const WITH_ROW_LOCKS: &[Case] = crate::cases![
     a_rolled_back_order_writes_the_stock_of_its_last_valid_line,
     a_rolled_back_order_inserts_its_last_valid_line,
-    a_connection_lost_before_its_commit_has_changed_nothing,
 ];
+
+/// With a session that waits for a row and is killed.
+pub(crate) const WITH_KILLS: &[Case] = crate::cases![a_connection_lost_before_its_commit_has_changed_nothing];
 
 const D_ID: i32 = 9;
 
@@ -164,6 +166,17 @@ async fn until_waiting(bench: &mut Bench, sessions: i64) {
     panic!("{sessions} sessions never waited");
 }
 
+/// Kills the session that waits for a lock.
+async fn kill_waiting(bench: &mut Bench) {
+    if bench.session.dialect().name() == "postgres" {
+        bench.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted", &[]).await;
+        return;
+    }
+    let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+    let thread = bench.number(waiting, &[]).await;
+    bench.session.execute(&format!("KILL CONNECTION {thread}")).await.unwrap();
+}
+
 /// A session that holds what `sql` locks until it is dropped or rolled back.
 async fn holding(bench: &Bench, sql: &str) -> Bench {
     let mut holder = bench.another().await;
@@ -256,7 +269,7 @@ async fn a_connection_lost_before_its_commit_has_changed_nothing(bench: &mut Ben
     let holder = holding(bench, &hold_stock(input.lines[0])).await;
     let running = try_once(bench, &input).await;
     until_waiting(bench, 1).await;
-    bench.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted", &[]).await;
+    kill_waiting(bench).await;
     let (_, outcome) = running.await.unwrap();
     let class = if bench.profile.style == Style::Procedure { Class::Unknown } else { Class::Lost };
     assert_eq!(outcome.unwrap_err().class(), class);
