@@ -15,7 +15,7 @@ use target::{Description, Error, Gateways, Isolation, Session};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
-use workload::tpcc::{Profile, Style, rules};
+use workload::tpcc::{Profile, Style, make_routines, rules};
 
 use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
 use crate::dealing::{self, Affinity, Gateway};
@@ -140,8 +140,25 @@ fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
         .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))
 }
 
+/// Refuses a style that the database lacks, which is known without asking it.
+fn require_style(options: &Options) -> Result<(), RunError> {
+    let dialect = options.gateways.dialect();
+    let styles = Style::offered(dialect);
+    if styles.contains(&options.style) {
+        return Ok(());
+    }
+    let offered: Vec<String> = styles.iter().map(ToString::to_string).collect();
+    Err(RunError::Usage(format!(
+        "{} does not offer the statement style {}: it has {}",
+        dialect.name(),
+        options.style,
+        offered.join(", ")
+    )))
+}
+
 /// Looks at the database and settles what was left open.
 async fn prepare(options: &Options) -> Result<Prepared, RunError> {
+    require_style(options)?;
     let mut session = Session::connect(options.gateways.first()).await?;
     let catalog = Catalog::read_complete(&mut session).await?;
     let description = session.describe().await?;
@@ -160,6 +177,9 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     if age > 0 {
         let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
         plan.deviations.push(why);
+    }
+    if options.style == Style::Procedure {
+        make_routines(&mut session).await?;
     }
     let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
     if gateways.len() > 1 {
@@ -221,17 +241,6 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         return Err(usage(format!(
             "{} does not offer the isolation level {isolation}: it has {}",
             dialect.name(),
-            offered.join(", ")
-        )));
-    }
-
-    let styles = Style::offered(dialect);
-    if !styles.contains(&options.style) {
-        let offered: Vec<String> = styles.iter().map(ToString::to_string).collect();
-        return Err(usage(format!(
-            "{} does not offer the statement style {}: it has {}",
-            dialect.name(),
-            options.style,
             offered.join(", ")
         )));
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::RoutineLanguage;
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, ForeignKey, Index, Table};
 
@@ -142,6 +143,11 @@ pub trait Dialect: Send + Sync {
     /// How several rows are changed at once, each in its own way.
     fn multi_row_update(&self) -> MultiRowUpdate {
         MultiRowUpdate::FromReturning
+    }
+
+    /// The language of its routines (`None`: it has none).
+    fn routines(&self) -> Option<RoutineLanguage> {
+        None
     }
 
     /// Whether statements can be sent before the answers to earlier ones have come.

@@ -2,6 +2,7 @@
 
 use mysql_async::{Opts, OptsBuilder, SslOpts};
 
+use crate::RoutineLanguage;
 use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, WireKind};
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Table};
@@ -109,6 +110,10 @@ macro_rules! innodb {
 
             fn multi_row_update(&self) -> MultiRowUpdate {
                 MultiRowUpdate::Join
+            }
+
+            fn routines(&self) -> Option<RoutineLanguage> {
+                Some(RoutineLanguage::SqlPsm)
             }
 
             fn isolations(&self) -> &'static [Isolation] {

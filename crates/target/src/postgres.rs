@@ -7,6 +7,7 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, WireKind};
 use crate::placement::{Placement, Spread};
 use crate::schema::Table;
@@ -35,6 +36,10 @@ impl Dialect for Postgres {
 
     fn transactional_ddl(&self) -> bool {
         true
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
     }
 
     fn isolations(&self) -> &'static [Isolation] {

@@ -158,6 +158,28 @@ impl Session {
         Ok(answers)
     }
 
+    /// Runs a statement that is a whole transaction at `isolation`: a call of a routine. When the server answers it
+    /// has committed or rolled back, and after an error no transaction is open.
+    ///
+    /// # Errors
+    /// [`crate::Class::Unknown`] if the connection broke before the answer came.
+    pub async fn transact(
+        &mut self,
+        isolation: Isolation,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        match &mut self.wire {
+            Wire::Mysql(mysql) => {
+                mysql.transact(self.dialect.begin(isolation, Access::ReadWrite), statement, values).await
+            }
+            Wire::Postgres(pg) => pg.transact(isolation, statement, values).await,
+            Wire::Odbc(_) | Wire::Sqlite(_) => {
+                Err(Error::permanent(format!("{} has no routines", self.dialect.name())))
+            }
+        }
+    }
+
     /// From now on sends each wave in one flight, where the wire can.
     pub fn pipeline(&mut self) {
         if let Wire::Postgres(pg) = &mut self.wire {

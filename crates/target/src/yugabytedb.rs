@@ -1,5 +1,6 @@
 //! YugabyteDB.
 
+use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, WireKind};
 use crate::placement::{Placement, Sharding, Spread};
 use crate::schema::Table;
@@ -51,6 +52,10 @@ impl Dialect for YugabyteDb {
     /// Duplicate table, duplicate object.
     fn already_exists(&self, code: &str) -> bool {
         matches!(code, "42P07" | "42710")
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
     }
 
     fn isolations(&self) -> &'static [Isolation] {

@@ -223,8 +223,8 @@ pub(crate) struct RunArgs {
     /// Terminals [default: ten a warehouse; with --pacing none: as many as connections]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) terminals: Option<u32>,
-    /// How transactions are sent: row (a row a statement), batch (multi-row statements), or pipeline (batch, and
-    /// statements that don't wait for each other in one flight)
+    /// How transactions are sent: row (a row a statement), batch (multi-row statements), pipeline (batch, and
+    /// statements that don't wait for each other in one flight), or procedure (a call of a routine inside the server)
     #[arg(long, default_value = "batch")]
     pub(crate) style: Style,
     /// The mix: standard (weights 45/43/4/4/4), deck (23 cards), or new_order=45,payment=43,...

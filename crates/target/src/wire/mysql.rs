@@ -9,6 +9,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, Params, Value as Wired};
 
 use crate::dialect::Dialect;
+use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
 use crate::session::Description;
 use crate::statement::positional;
@@ -138,12 +139,30 @@ impl Session {
     /// Makes the level of the transaction to come the session's.
     async fn open(&mut self) -> Result<(), Error> {
         let Some(level) = self.pending_level.take() else { return Ok(()) };
+        self.set_level(level).await?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    async fn set_level(&mut self, level: String) -> Result<(), Error> {
         if level != self.level {
             self.conn()?.query_drop(&level).await.map_err(error)?;
             self.level = level;
         }
-        self.in_transaction = true;
         Ok(())
+    }
+
+    /// A statement that begins and ends its transaction itself.
+    pub(crate) async fn transact(
+        &mut self,
+        level: String,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        self.set_level(level).await?;
+        let prepared = self.prepared(statement, 1).await?;
+        let answer = self.run(&prepared, values, statement.name).await;
+        answer.map_err(|e| e.during_commit().context(statement.name))
     }
 
     /// Ends what a statement outside a transaction has opened, as autocommit would.
@@ -327,7 +346,8 @@ fn error(e: mysql_async::Error) -> Error {
     match e {
         mysql_async::Error::Server(server) => {
             let message = server.message.replace('\n', " ");
-            Error::new(class(server.code), Some(server.code.to_string()), format!("{message}{}", hint(server.code)))
+            let class = if server.state == INTEGRITY_STATE { Class::Integrity } else { class(server.code) };
+            Error::new(class, Some(server.code.to_string()), format!("{message}{}", hint(server.code)))
         }
         mysql_async::Error::Io(e) => Error::new(Class::Lost, None, e.to_string().replace('\n', " ")),
         mysql_async::Error::Driver(

@@ -13,8 +13,9 @@ use tokio_postgres::{Client, Connection, CopyInSink, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::bulk::{BulkOptions, Loaded, RowSink};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Isolation};
 use crate::postgres::Address;
+use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
 use crate::session::Description;
 use crate::wave::{Call, Rows};
@@ -45,6 +46,8 @@ pub(crate) struct Session {
     in_transaction: bool,
     /// Whether the statements of a wave share a flight.
     pub(crate) pipelined: bool,
+    /// The level of transactions that open without BEGIN, once it is set.
+    default_level: Option<Isolation>,
 }
 
 impl Session {
@@ -66,6 +69,7 @@ impl Session {
             pending_begin: None,
             in_transaction: false,
             pipelined: false,
+            default_level: None,
         })
     }
 
@@ -151,6 +155,25 @@ impl Session {
             answers.push(named(call, answer)?);
         }
         Ok(answers)
+    }
+
+    /// A statement that commits by itself; the level comes from the session's default.
+    pub(crate) async fn transact(
+        &mut self,
+        level: Isolation,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        if self.default_level != Some(level) {
+            let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
+            self.client.batch_execute(&sql).await.map_err(error)?;
+            self.default_level = Some(level);
+        }
+        let prepared = self.prepared(statement, 1).await?;
+        match run(&self.client, &prepared, values).await {
+            Ok((rows, affected)) => Ok(Answer { statement: statement.name, rows: Rows::Postgres(rows), affected }),
+            Err(e) => Err(error(e).during_commit().context(statement.name)),
+        }
     }
 
     pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
@@ -282,6 +305,8 @@ fn error(e: tokio_postgres::Error) -> Error {
         Class::Retry
     } else if LOST.iter().any(|lost| code.code().starts_with(lost)) {
         Class::Lost
+    } else if code.code() == INTEGRITY_STATE {
+        Class::Integrity
     } else {
         Class::Permanent
     };

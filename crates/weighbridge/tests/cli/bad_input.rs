@@ -34,7 +34,11 @@ fn wrong_usage_is_known_before_anything_is_touched() {
         refused(&["run", "--url", &url, "--duration", duration], 2, &["--duration"]);
     }
     refused(&["run", "--url", &url, "--pacing", "slow"], 2, &["standard", "none"]);
-    refused(&["run", "--url", &url, "--style", "fast"], 2, &["row", "batch"]);
+    refused(&["run", "--url", &url, "--style", "fast"], 2, &["row", "batch", "procedure"]);
+    for (url, has) in [("tidb://me@h/db", "row, batch"), ("cockroachdb://me@h/db", "row, batch, pipeline")] {
+        let database = url.split(':').next().unwrap_or_default();
+        refused(&["run", "--url", url, "--style", "procedure"], 2, &[database, has]);
+    }
     refused(&["run", "--url", &url, "--mix", "new_order=x"], 2, &["--mix"]);
     refused(&["run", "--url", &url, "--isolation", "dirty"], 2, &["serializable"]);
     refused(&["run", "--url", &url, "--connections", "0"], 2, &["--connections"]);

@@ -19,21 +19,21 @@ fn the_demo_prints_a_verdict_and_passed_checks() {
 }
 
 #[test]
-fn sqlite_goes_the_whole_way_in_both_styles() {
+fn sqlite_goes_the_whole_way_in_every_style() {
     let place = Place::new();
-    whole_way(&place.sqlite(), &place, &["serializable"]);
+    whole_way(&place.sqlite(), &place, &["serializable"], &["row", "batch"]);
 }
 
 #[test]
-fn postgres_goes_the_whole_way_in_both_styles() {
+fn postgres_goes_the_whole_way_in_every_style() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("bench").expect("a database");
     let place = Place::new();
-    whole_way(&server.url("bench"), &place, &["repeatable-read", "serializable"]);
+    whole_way(&server.url("bench"), &place, &["repeatable-read", "serializable"], &["row", "batch", "procedure"]);
 }
 
 /// Thousands of transactions at 8 connections without waits leave a consistent database.
-fn whole_way(url: &str, place: &Place, isolations: &[&str]) {
+fn whole_way(url: &str, place: &Place, isolations: &[&str], styles: &[&str]) {
     let loaded = json(&["load", "--url", url, "--warehouses", "2"]);
     assert_eq!(loaded["warehouses"], 2);
     assert_eq!(loaded["tables"]["customer"]["rows"], 60_000);
@@ -46,7 +46,7 @@ fn whole_way(url: &str, place: &Place, isolations: &[&str]) {
 
     let (mut retries, mut transactions) = (0, 0);
     let ways: Vec<(&str, &str)> =
-        isolations.iter().flat_map(|isolation| ["row", "batch"].map(|style| (*isolation, style))).collect();
+        isolations.iter().flat_map(|isolation| styles.iter().map(|style| (*isolation, *style))).collect();
     // Each way once, and again on a machine that is too busy to get thousands done at once.
     for (round, (isolation, style)) in ways.iter().cycle().take(20).enumerate() {
         if round >= ways.len() && transactions > 4000 {

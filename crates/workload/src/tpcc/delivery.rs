@@ -5,7 +5,7 @@ use ::tpcc::input::Delivery;
 use ::tpcc::money::Cents;
 use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
-use super::{Profile, Style};
+use super::{Profile, Style, procedure};
 
 static OLDEST: Statement = Statement::new(
     "delivery.oldest",
@@ -127,11 +127,12 @@ impl Delivered {
 
 /// One database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry begins anew.
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &Delivery) -> Result<Delivered, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::delivery(session, profile.isolation, input).await;
+    }
     session.begin(profile.isolation, Access::ReadWrite);
-    let delivered = match profile.style {
-        Style::Row => by_rows(session, input).await?,
-        Style::Batch | Style::Pipeline => in_batch(session, input).await?,
-    };
+    let delivered =
+        if profile.style == Style::Row { by_rows(session, input).await? } else { in_batch(session, input).await? };
     session.commit().await?;
     Ok(delivered)
 }
@@ -276,7 +277,7 @@ fn without_lines(d_id: i32, o_id: i32) -> Error {
     Error::integrity(format!("order {o_id} of district {d_id} has no lines"))
 }
 
-fn district_index(d_id: i32) -> Result<usize, Error> {
+pub(super) fn district_index(d_id: i32) -> Result<usize, Error> {
     let index = usize::try_from(d_id - 1).ok().filter(|index| *index < DISTRICTS_PER_WAREHOUSE as usize);
     index.ok_or_else(|| Error::integrity(format!("district {d_id}")))
 }

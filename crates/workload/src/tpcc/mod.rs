@@ -10,6 +10,7 @@ pub mod load;
 mod new_order;
 mod order_status;
 mod payment;
+mod procedure;
 mod rows;
 pub mod rules;
 pub mod schema;
@@ -24,6 +25,7 @@ pub use delivery::Delivered;
 pub use new_order::{NewOrderOutput, OrderedLine};
 pub use order_status::{OrderStatusOutput, StatusLine};
 pub use payment::PaymentOutput;
+pub use procedure::make_routines;
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
 
@@ -32,7 +34,7 @@ pub use style::Style;
 pub struct Profile {
     /// The statement style.
     pub style: Style,
-    /// The isolation level of all transactions but Stock-Level, which needs less (3.4.1).
+    /// The isolation level of all transactions; Stock-Level, which needs less (3.4.1), has it in style `procedure` only.
     pub isolation: Isolation,
 }
 
@@ -65,6 +67,7 @@ pub async fn make_ready(session: &mut Session, style: Style) -> Result<(), Error
 /// The statements of all transactions in a style.
 fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
     let own = match (style, dialect.multi_row_update()) {
+        (Style::Procedure, _) => return dialect.routines().map(procedure::statements).unwrap_or_default(),
         (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
         (_, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
         (_, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
@@ -86,7 +89,7 @@ pub async fn execute(session: &mut Session, profile: Profile, input: &Input) -> 
             order_status::run(session, profile, input).await.map(Box::new).map(Output::OrderStatus)
         }
         Input::Delivery(input) => return deliver(session, profile, input).await.map(Output::Delivery),
-        Input::StockLevel(input) => stock_level::run(session, input).await.map(Output::StockLevel),
+        Input::StockLevel(input) => stock_level::run(session, profile, input).await.map(Output::StockLevel),
     };
     clean_up(session, done).await
 }

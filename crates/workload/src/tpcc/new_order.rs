@@ -6,7 +6,7 @@ use ::tpcc::money::{Cents, Rate, total_amount};
 use ::tpcc::text::Text;
 use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
-use super::{Profile, Style, rate, text};
+use super::{Profile, Style, procedure, rate, text};
 
 static WAREHOUSE: Statement =
     Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1");
@@ -204,11 +204,12 @@ struct Stock {
 }
 
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::new_order(session, profile.isolation, input).await;
+    }
     session.begin(profile.isolation, Access::ReadWrite);
-    let mut order = match profile.style {
-        Style::Row => by_rows(session, input).await?,
-        Style::Batch | Style::Pipeline => in_batch(session, input).await?,
-    };
+    let mut order =
+        if profile.style == Style::Row { by_rows(session, input).await? } else { in_batch(session, input).await? };
     let sum = order.lines.iter().map(|line| line.amount).sum();
     order.total = total_amount(sum, order.c_discount, order.w_tax, order.d_tax);
     Ok(order)

@@ -3,9 +3,9 @@
 use ::tpcc::input::{CustomerBy, OrderStatus};
 use ::tpcc::money::Cents;
 use ::tpcc::text::Text;
-use target::{Access, Error, Session, Statement, Value, Wave};
+use target::{Access, Error, Row, Session, Statement, Value, Wave};
 
-use super::{Profile, customer, text};
+use super::{Profile, Style, customer, procedure, text};
 
 static CUSTOMER: Statement = Statement::new(
     "order_status.customer",
@@ -62,11 +62,27 @@ pub struct StatusLine {
     pub delivery_d_us: Option<i64>,
 }
 
+impl StatusLine {
+    /// Reads the five columns from `first` on.
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+        Ok(Self {
+            i_id: row.int(first)?,
+            supply_w_id: row.int(first + 1)?,
+            quantity: row.int(first + 2)?,
+            amount: row.cents(first + 3)?,
+            delivery_d_us: row.opt_timestamp(first + 4)?,
+        })
+    }
+}
+
 pub(super) async fn run(
     session: &mut Session,
     profile: Profile,
     input: &OrderStatus,
 ) -> Result<OrderStatusOutput, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::order_status(session, profile.isolation, input).await;
+    }
     session.begin(profile.isolation, Access::ReadOnly);
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let (customer, order) = match &input.customer {
@@ -98,19 +114,7 @@ pub(super) async fn run(
     if lines.is_empty() {
         return Err(Error::integrity(format!("order {o_id} of district {} has no lines", input.d_id)));
     }
-    let lines: Result<Vec<_>, Error> = lines
-        .rows()
-        .map(|row| {
-            Ok(StatusLine {
-                i_id: row.int(0)?,
-                supply_w_id: row.int(1)?,
-                quantity: row.int(2)?,
-                amount: row.cents(3)?,
-                delivery_d_us: row.opt_timestamp(4)?,
-            })
-        })
-        .collect();
-    let lines = lines?;
+    let lines = lines.rows().map(|row| StatusLine::read(row, 0)).collect::<Result<Vec<_>, Error>>()?;
 
     Ok(OrderStatusOutput {
         c_id: customer.int(0)?,

@@ -5,7 +5,7 @@ use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
 use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
 
-use super::{Profile, Style, customer, rate, text};
+use super::{Profile, Style, customer, procedure, rate, text};
 
 static WAREHOUSE_READ: Statement = Statement::new(
     "payment.warehouse_read",
@@ -142,7 +142,7 @@ pub struct Address {
 
 impl Address {
     /// Reads the five columns from `first` on.
-    fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
         Ok(Self {
             street_1: text(row, first)?,
             street_2: text(row, first + 1)?,
@@ -154,12 +154,16 @@ impl Address {
 }
 
 impl Place {
-    fn read(row: Row<'_>) -> Result<Self, Error> {
-        Ok(Self { name: text(row, 0)?, address: Address::read(row, 1)? })
+    /// Reads the six columns from `first` on.
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
+        Ok(Self { name: text(row, first)?, address: Address::read(row, first + 1)? })
     }
 }
 
 pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment) -> Result<PaymentOutput, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::payment(session, profile.isolation, input).await;
+    }
     session.begin(profile.isolation, Access::ReadWrite);
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
@@ -207,7 +211,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let (warehouse, district) = answers.split_at(places / 2);
     let (warehouse, district, row) = (read(warehouse)?.only()?, read(district)?.only()?, read(&paid)?.only()?);
     let h_date_us = warehouse.timestamp(6)?;
-    let (warehouse, district) = (Place::read(warehouse)?, Place::read(district)?);
+    let (warehouse, district) = (Place::read(warehouse, 0)?, Place::read(district, 0)?);
     let c_credit: Text<2> = text(row, 10)?;
 
     // W_NAME, four blanks, D_NAME.

@@ -3,6 +3,8 @@
 use ::tpcc::input::StockLevel;
 use target::{Error, Session, Statement, Wave};
 
+use super::{Profile, Style, procedure};
+
 static DISTRICT: Statement =
     Statement::new("stock_level.district", "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2");
 /// The stock of the home warehouse, whichever supplied the line.
@@ -23,7 +25,14 @@ pub struct StockLevelOutput {
 }
 
 /// Two statements, each a transaction of its own: committed data are all it needs (2.8.2.3).
-pub(super) async fn run(session: &mut Session, input: &StockLevel) -> Result<StockLevelOutput, Error> {
+pub(super) async fn run(
+    session: &mut Session,
+    profile: Profile,
+    input: &StockLevel,
+) -> Result<StockLevelOutput, Error> {
+    if profile.style == Style::Procedure {
+        return procedure::stock_level(session, profile.isolation, input).await;
+    }
     let (w, d) = (input.w_id.into(), input.d_id.into());
     let mut wave = Wave::new();
     wave.call(&DISTRICT, &[w, d]);

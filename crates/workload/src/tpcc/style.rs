@@ -14,16 +14,22 @@ pub enum Style {
     Batch,
     /// As [`Style::Batch`], and statements that don't wait for each other's answers share a flight.
     Pipeline,
+    /// The whole transaction as a routine inside the server, one round trip.
+    Procedure,
 }
 
 impl Style {
     /// All of them, by name.
-    const NAMES: [(Style, &'static str); 3] =
-        [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline")];
+    const NAMES: [(Style, &'static str); 4] =
+        [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline"), (Style::Procedure, "procedure")];
 
     /// The styles that a database offers.
     pub fn offered(dialect: &dyn Dialect) -> Vec<Style> {
-        let offered = |style: &Style| *style != Style::Pipeline || dialect.pipelines();
+        let offered = |style: &Style| match style {
+            Style::Row | Style::Batch => true,
+            Style::Pipeline => dialect.pipelines(),
+            Style::Procedure => dialect.routines().is_some(),
+        };
         Self::NAMES.into_iter().map(|(style, _)| style).filter(offered).collect()
     }
 }

@@ -6,7 +6,7 @@ use target::{Access, Class, Error, Isolation};
 use tokio::task::JoinHandle;
 use tpcc::UNUSED_ITEM;
 use tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, Payment};
-use workload::tpcc::{NewOrderOutput, Output};
+use workload::tpcc::{NewOrderOutput, Output, Style};
 
 use crate::Case;
 use crate::bench::{AWAY, Bench, HOME, home, order};
@@ -29,6 +29,9 @@ pub(crate) const WITH_ROW_LOCKS: &[Case] = crate::cases![
     a_rolled_back_order_writes_the_stock_of_its_last_valid_line,
     a_rolled_back_order_inserts_its_last_valid_line,
 ];
+
+/// With a session that waits for a row and is killed.
+pub(crate) const WITH_KILLS: &[Case] = crate::cases![a_connection_lost_before_its_commit_has_changed_nothing];
 
 const D_ID: i32 = 9;
 
@@ -163,6 +166,17 @@ async fn until_waiting(bench: &mut Bench, sessions: i64) {
     panic!("{sessions} sessions never waited");
 }
 
+/// Kills the session that waits for a lock.
+async fn kill_waiting(bench: &mut Bench) {
+    if bench.session.dialect().name() == "postgres" {
+        bench.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted", &[]).await;
+        return;
+    }
+    let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+    let thread = bench.number(waiting, &[]).await;
+    bench.session.execute(&format!("KILL CONNECTION {thread}")).await.unwrap();
+}
+
 /// A session that holds what `sql` locks until it is dropped or rolled back.
 async fn holding(bench: &Bench, sql: &str) -> Bench {
     let mut holder = bench.another().await;
@@ -246,4 +260,19 @@ async fn a_rolled_back_order_inserts_its_last_valid_line(bench: &mut Bench) {
          AND ol_number = 1"
     );
     rollback_waits_for(bench, &line).await;
+}
+
+/// A routine commits unasked, so of a lost call nobody knows whether it did; the other styles know that it did not.
+async fn a_connection_lost_before_its_commit_has_changed_nothing(bench: &mut Bench) {
+    let input = order(D_ID, 96, (971..=975).map(|i_id| home(i_id, 1)));
+    let next = bench.next_o_id(D_ID).await;
+    let holder = holding(bench, &hold_stock(input.lines[0])).await;
+    let running = try_once(bench, &input).await;
+    until_waiting(bench, 1).await;
+    kill_waiting(bench).await;
+    let (_, outcome) = running.await.unwrap();
+    let class = if bench.profile.style == Style::Procedure { Class::Unknown } else { Class::Lost };
+    assert_eq!(outcome.unwrap_err().class(), class);
+    let_go(holder).await;
+    assert_eq!(bench.next_o_id(D_ID).await, next);
 }

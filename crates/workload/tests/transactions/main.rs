@@ -92,7 +92,7 @@ async fn on_sqlite_every_rule_holds() {
 async fn on_postgres_every_rule_holds() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("tpcc").unwrap();
-    let conflicts = [conflicts::ON_ANY, conflicts::WITH_REFUSALS, conflicts::WITH_ROW_LOCKS];
+    let conflicts = [conflicts::ON_ANY, conflicts::WITH_REFUSALS, conflicts::WITH_ROW_LOCKS, conflicts::WITH_KILLS];
     every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
 }
 
@@ -100,7 +100,7 @@ async fn on_postgres_every_rule_holds() {
 async fn on_mariadb_every_rule_holds() {
     let Some(server) = lab::mariadb_or_skip() else { return };
     server.create_database("tpcc").unwrap();
-    let conflicts = [conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS];
+    let conflicts = [conflicts::ON_ANY, conflicts::WITH_ROW_LOCKS, conflicts::WITH_KILLS];
     every_rule_holds(&Url::parse(&server.url("tpcc")).unwrap(), &[TOPICS.as_slice(), &conflicts].concat()).await;
 }
 

@@ -1,17 +1,17 @@
-//! The end of a load: keys, indexes, foreign keys, statistics.
+//! The end of a load: keys, indexes, foreign keys, routines, statistics.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use target::schema::Table;
-use target::{Access, Gateways, Session};
+use target::{Access, Class, Gateways, Session};
 
 use super::steps::{RowStep, claim, done_steps};
 use super::{LoadError, LoadPlan, LoadProgress, in_parallel, index_ddl};
 use crate::tpcc::catalog::Catalog;
-use crate::tpcc::rows;
 use crate::tpcc::schema::TABLES;
+use crate::tpcc::{procedure, rows};
 
 /// Keys, indexes and statistics, once all rows of all slices are there. False if rows are still to come.
 pub(super) async fn finish(
@@ -45,6 +45,17 @@ pub(super) async fn finish(
     run_all(gateways, plan.jobs, keys, &done, progress).await?;
     if plan.catalog.foreign_keys && dialect.foreign_keys_after_load() {
         declare_foreign_keys(gateways, &done, progress).await?;
+    }
+
+    if let Some(language) = dialect.routines() {
+        let routines = Ddl { step: "routines".to_owned(), sql: procedure::ddl(language) };
+        match run_all(gateways, 1, vec![routines], &done, progress).await {
+            // Only one of the styles needs them: its run asks again, and says what is missing.
+            Err(LoadError::Database(e)) if e.class() == Class::Permanent => {
+                tracing::warn!("loaded without what the style procedure needs: {e}");
+            }
+            made => made?,
+        }
     }
 
     if !session.dialect().has_statistics() {

@@ -1,0 +1,169 @@
+//! The calls: a transaction's input as parameters, and what it shows out of the rows that come back.
+
+use ::tpcc::UNUSED_ITEM;
+use ::tpcc::input::{CustomerBy, Delivery, Kind, NewOrder, OrderStatus, Payment, StockLevel};
+use ::tpcc::money::{Cents, total_amount};
+use target::{Answer, Decimal, Error, Isolation, Row, Session, Value};
+
+use super::super::delivery::district_index;
+use super::super::payment::{Address, Place};
+use super::super::{
+    Delivered, NewOrderOutput, OrderStatusOutput, OrderedLine, PaymentOutput, StatusLine, StockLevelOutput, rate, text,
+};
+use super::{ROUTINES, language};
+
+async fn call(session: &mut Session, isolation: Isolation, kind: Kind, values: &[Value<'_>]) -> Result<Answer, Error> {
+    let statement = ROUTINES[kind.index()].statement(language(session)?);
+    session.transact(isolation, statement, values).await
+}
+
+/// The first row, which holds the header of them all.
+fn header(answer: &Answer, kind: Kind) -> Result<Row<'_>, Error> {
+    answer.get(0).ok_or_else(|| Error::integrity(format!("{}: an order without lines", kind.name())))
+}
+
+pub(in super::super) async fn new_order(
+    session: &mut Session,
+    isolation: Isolation,
+    input: &NewOrder,
+) -> Result<NewOrderOutput, Error> {
+    let lines = lines_in_key_order(input);
+    let all_local = i32::from(input.all_local()).into();
+    let values = [input.w_id.into(), input.d_id.into(), input.c_id.into(), all_local, lines.as_str().into()];
+    let answer = call(session, isolation, Kind::NewOrder, &values).await?;
+
+    let header = header(&answer, Kind::NewOrder)?;
+    let mut shown: Vec<Option<OrderedLine>> = input.lines.iter().map(|_| None).collect();
+    for row in answer.rows() {
+        let at = usize::try_from(row.int(7)? - 1).ok().filter(|at| *at < shown.len());
+        let at = at.ok_or_else(|| Error::integrity("a line came back that was not entered"))?;
+        let (line, i_price) = (input.lines[at], row.cents(9)?);
+        shown[at] = Some(OrderedLine {
+            line,
+            i_name: text(row, 8)?,
+            i_price,
+            amount: Cents::from(line.quantity) * i_price,
+            s_quantity: row.int(10)?,
+            brand: row.int(11)? == 1,
+            dist_info: text(row, 12)?,
+        });
+    }
+    // Only an unused item may stay without an answer, and rolls the order back.
+    for (line, shown) in input.lines.iter().zip(&shown) {
+        if shown.is_none() != (line.i_id == UNUSED_ITEM) {
+            return Err(Error::integrity(format!("the line of item {} has no answer, or one too many", line.i_id)));
+        }
+    }
+    let lines: Vec<OrderedLine> = shown.into_iter().flatten().collect();
+    let (c_discount, w_tax, d_tax) = (rate(header, 4)?, rate(header, 2)?, rate(header, 3)?);
+    let sum = lines.iter().map(|line| line.amount).sum();
+    Ok(NewOrderOutput {
+        rolled_back: lines.len() < input.lines.len(),
+        o_id: header.int(0)?,
+        c_last: text(header, 5)?,
+        c_credit: text(header, 6)?,
+        c_discount,
+        w_tax,
+        d_tax,
+        o_entry_d_us: header.timestamp(1)?,
+        total: total_amount(sum, c_discount, w_tax, d_tax),
+        lines,
+    })
+}
+
+/// `[[number, item, supplying warehouse, quantity], …]`, always in the order of the key of STOCK, so that two orders
+/// can't wait for each other.
+fn lines_in_key_order(input: &NewOrder) -> String {
+    let mut lines: Vec<_> = (1..).zip(input.lines.iter()).collect();
+    lines.sort_by_key(|(number, line)| (line.supply_w_id, line.i_id, *number));
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|(number, line)| format!("[{number},{},{},{}]", line.i_id, line.supply_w_id, line.quantity))
+        .collect();
+    format!("[{}]", lines.join(","))
+}
+
+/// The number and the last name of a customer, one of which is NULL.
+fn number_and_name(customer: &CustomerBy) -> [Value<'_>; 2] {
+    match customer {
+        CustomerBy::Number(c_id) => [(*c_id).into(), Value::Null],
+        CustomerBy::LastName(name) => [Value::Null, name.as_str().into()],
+    }
+}
+
+pub(in super::super) async fn payment(
+    session: &mut Session,
+    isolation: Isolation,
+    input: &Payment,
+) -> Result<PaymentOutput, Error> {
+    let [c_id, c_last] = number_and_name(&input.customer);
+    let (w, d, c_w, c_d) = (input.w_id.into(), input.d_id.into(), input.c_w_id.into(), input.c_d_id.into());
+    let values = [w, d, c_w, c_d, c_id, c_last, Decimal::cents(input.amount).into()];
+    let answer = call(session, isolation, Kind::Payment, &values).await?;
+    let row = answer.only()?;
+    let c_credit = text(row, 25)?;
+    Ok(PaymentOutput {
+        c_id: row.int(0)?,
+        warehouse: Place::read(row, 3)?,
+        district: Place::read(row, 9)?,
+        c_first: text(row, 15)?,
+        c_middle: text(row, 16)?,
+        c_last: text(row, 17)?,
+        address: Address::read(row, 18)?,
+        c_phone: text(row, 23)?,
+        c_since_us: row.timestamp(24)?,
+        c_data: if c_credit.as_str() == "BC" { Some(row.text(2)?.to_owned()) } else { None },
+        c_credit,
+        c_credit_lim: row.cents(26)?,
+        c_discount: rate(row, 27)?,
+        c_balance: row.cents(28)?,
+        h_date_us: row.timestamp(1)?,
+    })
+}
+
+pub(in super::super) async fn order_status(
+    session: &mut Session,
+    isolation: Isolation,
+    input: &OrderStatus,
+) -> Result<OrderStatusOutput, Error> {
+    let [c_id, c_last] = number_and_name(&input.customer);
+    let values = [input.w_id.into(), input.d_id.into(), c_id, c_last];
+    let answer = call(session, isolation, Kind::OrderStatus, &values).await?;
+    let header = header(&answer, Kind::OrderStatus)?;
+    let lines: Result<Vec<_>, Error> = answer.rows().map(|row| StatusLine::read(row, 8)).collect();
+    Ok(OrderStatusOutput {
+        c_id: header.int(0)?,
+        c_balance: header.cents(1)?,
+        c_first: text(header, 2)?,
+        c_middle: text(header, 3)?,
+        c_last: text(header, 4)?,
+        o_id: header.int(5)?,
+        o_entry_d_us: header.timestamp(6)?,
+        o_carrier_id: header.opt_int(7)?,
+        lines: lines?,
+    })
+}
+
+pub(in super::super) async fn delivery(
+    session: &mut Session,
+    isolation: Isolation,
+    input: &Delivery,
+) -> Result<Delivered, Error> {
+    let answer = call(session, isolation, Kind::Delivery, &[input.w_id.into(), input.carrier_id.into()]).await?;
+    let mut delivered = Delivered::default();
+    answer.expect_affected(delivered.o_ids.len())?;
+    for row in answer.rows() {
+        delivered.o_ids[district_index(row.int(0)?)?] = row.opt_int(1)?;
+    }
+    Ok(delivered)
+}
+
+pub(in super::super) async fn stock_level(
+    session: &mut Session,
+    isolation: Isolation,
+    input: &StockLevel,
+) -> Result<StockLevelOutput, Error> {
+    let values = [input.w_id.into(), input.d_id.into(), input.threshold.into()];
+    let answer = call(session, isolation, Kind::StockLevel, &values).await?;
+    Ok(StockLevelOutput { low_stock: answer.only()?.int(0)? })
+}
