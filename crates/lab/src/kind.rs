@@ -7,6 +7,8 @@ use std::str::FromStr;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use crate::{LabError, cockroachdb, galera, mariadb, postgres, tidb, yugabytedb};
+
 /// A database of which there can be a local server or cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +50,21 @@ impl Kind {
             Kind::Postgres => 1..=5,
             Kind::MariaDb | Kind::TiDb => 1..=1,
             Kind::Galera | Kind::CockroachDb | Kind::YugabyteDb => 3..=9,
+        }
+    }
+
+    /// Whether its programs are on this machine.
+    ///
+    /// # Errors
+    /// [`LabError::Missing`] if they are not.
+    pub fn installed(self) -> Result<(), LabError> {
+        match self {
+            Kind::Postgres => postgres::installed().map(drop),
+            Kind::MariaDb => mariadb::Programs::find().map(drop),
+            Kind::Galera => galera::installed().map(drop),
+            Kind::TiDb => tidb::Programs::find().map(drop),
+            Kind::CockroachDb => cockroachdb::installed().map(drop),
+            Kind::YugabyteDb => yugabytedb::installed().map(drop),
         }
     }
 

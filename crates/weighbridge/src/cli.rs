@@ -45,6 +45,9 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the databases, what each can do, and how that was verified
     Targets(TargetsArgs),
+    /// Start, stop and list local servers to try things on
+    #[command(subcommand)]
+    Lab(LabCommand),
 }
 
 /// Where the database is.
@@ -364,6 +367,79 @@ pub(crate) struct TargetsArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Start a server or a cluster on this machine, with an empty database; it stays until `lab down`
+    Up(LabUpArgs),
+    /// Stop every process of a kind and remove its data
+    Down(LabDownArgs),
+    /// What is up, where, and whether it is alive
+    Status(LabStatusArgs),
+}
+
+/// Where the servers live.
+#[derive(Debug, Args)]
+pub(crate) struct LabFolderArgs {
+    /// The folder in which each kind has one [default: weighbridge/lab in $XDG_STATE_HOME or ~/.local/state; root: /var/lib]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge lab up postgres\n  weighbridge lab up postgres --nodes 3           \
+    a primary and two synchronous standbys\n  weighbridge lab up galera\n  \
+    weighbridge lab up cockroachdb --regions europe,america,asia")]
+pub(crate) struct LabUpArgs {
+    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
+    pub(crate) kind: lab::Kind,
+    /// Servers [default: 1; 3 of galera, cockroachdb and yugabytedb]
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<usize>,
+    /// The regions the servers say they are in, in turn (cockroachdb, yugabytedb) [default: one of its own for each]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = region)]
+    pub(crate) regions: Vec<String>,
+    #[command(flatten)]
+    pub(crate) folder: LabFolderArgs,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge lab down galera\n  weighbridge lab down --all")]
+pub(crate) struct LabDownArgs {
+    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) kind: Option<lab::Kind>,
+    /// All kinds that are there
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) folder: LabFolderArgs,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge lab status --json")]
+pub(crate) struct LabStatusArgs {
+    #[command(flatten)]
+    pub(crate) folder: LabFolderArgs,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A name that can stand in a locality of any database.
+fn region(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if text.is_empty() || !text.chars().all(fits) {
+        return Err("use letters, digits, - and _, and commas between names".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// The longest time that can be asked for: 30 days.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -425,6 +501,14 @@ mod tests {
             assert!(duration(bad).is_err(), "{bad}");
         }
         assert_eq!(duration_or_zero("0s"), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_region_is_a_plain_name() {
+        assert_eq!(region("eu-west_1"), Ok("eu-west_1".to_owned()));
+        for bad in ["", "a b", "a.b", "a=b", "ü"] {
+            assert!(region(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -10,15 +10,14 @@ use workload::tpcc::Style;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
-use super::{Ended, Failure, Status, run::measure, runtime};
+use super::{Ended, Failure, Status, me, run::measure, runtime};
 use crate::cli::DemoArgs;
 
 /// Long enough for the statement caches, short enough for the patience of a newcomer.
 const RAMP: Duration = Duration::from_secs(2);
 
-/// What to try next, with the program named as it was called.
 fn what_next() -> String {
-    let me = std::env::args().next().unwrap_or_else(|| "weighbridge".to_owned());
+    let me = me();
     let lines = [
         ("load --warehouses 10", "the same on a larger SQLite file, weighbridge.db"),
         ("run --duration 5m", "at the standard's pace, with keying and think times"),

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod generate;
+pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -45,6 +46,11 @@ pub(crate) type Ended = Result<Status, Failure>;
 
 fn gateways(args: &TargetArgs) -> Result<Gateways, Failure> {
     Gateways::parse(&args.urls).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// The program as it was called, for advice that can be pasted.
+fn me() -> String {
+    std::env::args().next().unwrap_or_else(|| "weighbridge".to_owned())
 }
 
 /// Cores of this machine.

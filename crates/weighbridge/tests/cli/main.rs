@@ -7,6 +7,7 @@ mod crash;
 mod examine;
 mod forwarder;
 mod gateways;
+mod lab;
 mod odbc;
 mod same_data;
 mod support;

@@ -1,0 +1,228 @@
+//! `weighbridge lab`: local servers to try things on, which stay up between commands.
+
+use std::path::{Path, PathBuf};
+
+use lab::{Condition, Description, Kind, LabError};
+use serde_json::json;
+
+use super::{Ended, Failure, Status, me};
+use crate::cli::{LabCommand, LabDownArgs, LabFolderArgs, LabStatusArgs, LabUpArgs};
+use crate::{interrupt, output};
+
+pub(crate) fn run(command: &LabCommand) -> Ended {
+    match command {
+        LabCommand::Up(args) => up(args),
+        LabCommand::Down(args) => down(args),
+        LabCommand::Status(args) => status(args),
+    }
+}
+
+fn up(args: &LabUpArgs) -> Ended {
+    let (kind, base) = (args.kind, base(&args.folder)?);
+    let (nodes, regions) = layout(args)?;
+    let folder = lab::folder(kind, &base);
+    if let Some(found) = lab::find(kind, &base)? {
+        return already(args, nodes, &found, &folder);
+    }
+    interrupt::on_stop(lab::interrupt);
+    eprintln!("starting {kind} in {}", folder.display());
+    let regions: Vec<&str> = regions.iter().map(String::as_str).collect();
+    let started = lab::up(kind, nodes, &regions, &base).map_err(|e| not_started(kind, &folder, &e))?;
+    show(args.json, &started, &folder)?;
+    if !args.json {
+        let url = &started.urls()[0];
+        eprintln!("\nTry next:");
+        for command in [&format!("load --url {url} --warehouses 1"), "lab status", &format!("lab down {kind}")] {
+            eprintln!("  {} {command}{}", me(), dir(&args.folder, command));
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// How many servers, and the regions they are in.
+fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>), Failure> {
+    let (kind, possible) = (args.kind, args.kind.nodes());
+    let nodes = args.nodes.unwrap_or(*possible.start());
+    if !possible.contains(&nodes) {
+        let (least, most) = possible.into_inner();
+        let can = if most == 1 { "is one server".to_owned() } else { format!("has {least} to {most} nodes") };
+        return Err(Failure::Usage(format!("--nodes {nodes}: {kind} {can} here")));
+    }
+    if !kind.has_regions() && !args.regions.is_empty() {
+        let have: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.has_regions()).map(Kind::name).collect();
+        return Err(Failure::Usage(format!("--regions: {kind} knows no regions; {} do", have.join(" and "))));
+    }
+    if args.regions.len() > nodes {
+        return Err(Failure::Usage(format!("--regions names {}, for {nodes} nodes", args.regions.len())));
+    }
+    let regions = match kind.has_regions() && args.regions.is_empty() {
+        true => (1..=nodes).map(|node| format!("region{node}")).collect(),
+        false => args.regions.clone(),
+    };
+    Ok((nodes, regions))
+}
+
+/// What `up` says when there is something of that kind.
+fn already(args: &LabUpArgs, nodes: usize, found: &Description, folder: &Path) -> Ended {
+    let (kind, condition) = (args.kind, found.condition());
+    let regions: Vec<&str> = found.nodes.iter().filter_map(|node| node.region.as_deref()).collect();
+    let same = (args.nodes.is_none() || nodes == found.nodes.len())
+        && args.regions.iter().zip(&regions).all(|(asked, has)| asked == has);
+    let command = format!("lab down {kind}");
+    let remove = format!("`{} {command}{}`", me(), dir(&args.folder, &command));
+    let is = format!("{kind} is {condition} in {}", folder.display());
+    Err(Failure::Failed(match condition {
+        Condition::Up if same => {
+            eprintln!("{kind} is up already, in {}", folder.display());
+            show(args.json, found, folder)?;
+            return Ok(Status::Done);
+        }
+        Condition::Up => format!("{is} already, with other nodes or regions: {remove} first"),
+        Condition::Starting => format!("{is}, by another command"),
+        Condition::Degraded | Condition::Stale | Condition::Unfinished => {
+            format!("{is} ({}): {remove} first", meaning(condition))
+        }
+    }))
+}
+
+/// Says what is left of a start that failed.
+fn not_started(kind: Kind, folder: &Path, error: &LabError) -> Failure {
+    // Another command may have made the folder in the meantime; what a failed start made it has removed.
+    Failure::Failed(match error {
+        LabError::Missing { .. } => error.to_string(),
+        _ if folder.exists() => format!("starting {kind}: {error}; see `{} lab status`", me()),
+        _ => format!("starting {kind}: {error}; what had been started was stopped and removed"),
+    })
+}
+
+fn down(args: &LabDownArgs) -> Ended {
+    let base = base(&args.folder)?;
+    let (mut stopped, mut failures) = (Vec::new(), Vec::new());
+    for kind in args.kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind]) {
+        match stop(kind, &base) {
+            Ok(true) => stopped.push(kind),
+            Ok(false) => {}
+            Err(e) => failures.push(e),
+        }
+    }
+    if stopped.is_empty() && failures.is_empty() {
+        let what = args.kind.map_or("nothing".to_owned(), |kind| format!("no {kind}"));
+        eprintln!("there is {what} in {}", base.display());
+    }
+    if args.json {
+        output::print_json(&json!({ "stopped": stopped }))?;
+    }
+    if failures.is_empty() { Ok(Status::Done) } else { Err(Failure::Failed(failures.join("; "))) }
+}
+
+/// Ends a kind's processes and removes its folder; `false` if there is nothing of it.
+fn stop(kind: Kind, base: &Path) -> Result<bool, String> {
+    let Some(found) = lab::find(kind, base).map_err(|e| e.to_string())? else { return Ok(false) };
+    if found.condition() == Condition::Starting {
+        return Err(format!("{kind} is being started by another command: wait for it, or interrupt it"));
+    }
+    let alive = found.nodes.iter().filter(|node| node.is_alive()).count();
+    lab::down(&found, base).map_err(|e| format!("stopping {kind}: {e}"))?;
+    let folder = lab::folder(kind, base);
+    match alive {
+        0 => eprintln!("{kind}: its processes were gone; removed {}", folder.display()),
+        1 => eprintln!("{kind}: stopped 1 server, removed {}", folder.display()),
+        _ => eprintln!("{kind}: stopped {alive} servers, removed {}", folder.display()),
+    }
+    Ok(true)
+}
+
+fn status(args: &LabStatusArgs) -> Ended {
+    let base = base(&args.folder)?;
+    let (mut documents, mut text, mut failures) = (Vec::new(), String::new(), Vec::new());
+    for kind in Kind::ALL {
+        let folder = lab::folder(kind, &base);
+        match lab::find(kind, &base) {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                documents.push(document(&found, &folder));
+                text.push_str(&lines(&found, &folder, &args.folder));
+            }
+            Err(e) => failures.push(e.to_string()),
+        }
+    }
+    if args.json {
+        output::print_json(&json!({ "folder": base, "kinds": documents }))?;
+    } else if text.is_empty() && failures.is_empty() {
+        output::print(&format!("There is nothing in {}.", base.display()))?;
+    } else {
+        output::print(&text)?;
+    }
+    if failures.is_empty() { Ok(Status::Done) } else { Err(Failure::Failed(failures.join("; "))) }
+}
+
+/// What `status` prints of a kind.
+fn lines(found: &Description, folder: &Path, dir_args: &LabFolderArgs) -> String {
+    let (kind, condition) = (found.kind, found.condition());
+    let mut text = format!("{kind} is {condition}, in {}\n", folder.display());
+    for (node, url) in found.nodes.iter().zip(found.urls()) {
+        let region = node.region.as_ref().map_or(String::new(), |region| format!("  {region}"));
+        let life = match &node.process {
+            Some(process) if node.is_alive() => format!("process {}", process.pid),
+            Some(process) => format!("dead (was process {})", process.pid),
+            None => "not started".to_owned(),
+        };
+        let url = if node.process.is_some() { url } else { "-".to_owned() };
+        text.push_str(&format!("  {:<10} {url}{region}  {life}\n", node.name));
+    }
+    if !matches!(condition, Condition::Up | Condition::Starting) {
+        let command = format!("lab down {kind}");
+        let dir = dir(dir_args, &command);
+        text.push_str(&format!("  {}: `{} {command}{dir}` removes what is left\n", meaning(condition), me()));
+    }
+    text
+}
+
+/// What a condition means, where its name doesn't say it all.
+fn meaning(condition: Condition) -> &'static str {
+    match condition {
+        Condition::Starting => "another command is starting it",
+        Condition::Up => "all its servers run",
+        Condition::Degraded => "some of its servers are dead",
+        Condition::Stale => "its processes are gone, its folder is left",
+        Condition::Unfinished => "its start was cut short",
+    }
+}
+
+/// Prints the URLs, one a line, or the JSON document.
+fn show(as_json: bool, found: &Description, folder: &Path) -> Result<(), Failure> {
+    if as_json { output::print_json(&document(found, folder)) } else { output::print(&found.urls().join("\n")) }
+}
+
+/// A kind as JSON.
+fn document(found: &Description, folder: &Path) -> serde_json::Value {
+    let nodes = found.nodes.iter().zip(found.urls()).map(|(node, url)| {
+        json!({
+            "name": node.name,
+            "url": node.process.is_some().then_some(url),
+            "region": node.region,
+            "pid": node.process.as_ref().map(|process| process.pid),
+            "alive": node.is_alive(),
+        })
+    });
+    json!({
+        "kind": found.kind,
+        "condition": found.condition(),
+        "folder": folder,
+        "nodes": nodes.collect::<Vec<_>>(),
+    })
+}
+
+/// The folder below which each kind has one.
+fn base(args: &LabFolderArgs) -> Result<PathBuf, Failure> {
+    let base = args.dir.clone().unwrap_or_else(lab::state_folder);
+    std::path::absolute(&base).map_err(|e| Failure::Usage(format!("--dir {}: {e}", base.display())))
+}
+
+/// The folder again, for advice; only where it was given and the command takes it.
+fn dir(args: &LabFolderArgs, command: &str) -> String {
+    match &args.dir {
+        Some(dir) if command.starts_with("lab ") => format!(" --dir {}", dir.display()),
+        _ => String::new(),
+    }
+}
