@@ -18,6 +18,6 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
-## setup: install what the tests need and this machine lacks (Debian packages)
+## setup: get what the tests need and this machine lacks (Debian packages; TiDB, built once; a newer PostgreSQL)
 setup:
 	@scripts/setup.sh

@@ -64,10 +64,10 @@ impl Process {
         true
     }
 
-    /// Kills it, and waits until it is gone.
-    pub(crate) fn kill(&self) {
+    /// Kills it and waits until it is gone; `false` if it goes on, being somebody else's.
+    pub(crate) fn kill(&self) -> bool {
         self.signal(Signal::KILL);
-        self.wait(KILLED);
+        self.wait(KILLED)
     }
 }
 

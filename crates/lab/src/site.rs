@@ -197,7 +197,8 @@ impl Site {
             }
             check_interrupt()?;
             if !alive || Instant::now() > deadline {
-                let why = if alive { format!("not ready after {} s: ", limit.as_secs()) } else { String::new() };
+                let why =
+                    if alive { format!("not ready after {} s: ", limit.as_secs()) } else { "it ended: ".to_owned() };
                 let log = std::fs::read(self.log(node)).unwrap_or_default();
                 let said = complaint(&String::from_utf8_lossy(&log), self.kind.complaint());
                 return Err(LabError::Failed { program, reason: why + &said });
@@ -210,10 +211,8 @@ impl Site {
     pub(crate) fn kill(&self, node: usize) -> Result<(), LabError> {
         let node = self.node(node);
         match node.process.filter(Process::is_alive) {
-            Some(process) => {
-                process.kill();
-                Ok(())
-            }
+            Some(process) if process.kill() => Ok(()),
+            Some(process) => Err(LabError::Immortal { name: node.name, pid: process.pid }),
             None => Err(LabError::NotRunning(node.name)),
         }
     }

@@ -148,10 +148,10 @@ fn status(args: &LabStatusArgs) -> Ended {
     }
     if args.json {
         output::print_json(&json!({ "folder": base, "kinds": documents }))?;
-    } else if text.is_empty() && failures.is_empty() {
-        output::print(&format!("There is nothing in {}.", base.display()))?;
-    } else {
+    } else if !text.is_empty() {
         output::print(&text)?;
+    } else if failures.is_empty() {
+        output::print(&format!("There is nothing in {}.", base.display()))?;
     }
     if failures.is_empty() { Ok(Status::Done) } else { Err(Failure::Failed(failures.join("; "))) }
 }

@@ -96,7 +96,7 @@ fn a_server_stays_between_commands_and_goes_when_told() {
     assert!(down.stderr.contains("stopped 1 server"), "{}", down.stderr);
     assert!(!runs(pid) && files(lab.0.folder.path()).is_empty());
     assert!(lab.done(&["down", "postgres"]).stderr.contains("no postgres"));
-    assert!(lab.done(&["status"]).stdout.contains("nothing"));
+    assert!(lab.done(&["status"]).stdout.contains("There is nothing"));
 }
 
 #[test]
