@@ -142,7 +142,12 @@ fn new_order_of(output: Output) -> NewOrderOutput {
 
 /// A transaction tried once, in a session of its own that others may hold up.
 async fn try_once(bench: &Bench, input: &NewOrder) -> JoinHandle<(Bench, Result<Output, Error>)> {
-    let (mut own, input) = (bench.another().await, Input::NewOrder(input.clone()));
+    try_in(bench.another().await, input)
+}
+
+/// As [`try_once`], in this session.
+fn try_in(mut own: Bench, input: &NewOrder) -> JoinHandle<(Bench, Result<Output, Error>)> {
+    let input = Input::NewOrder(input.clone());
     tokio::spawn(async move {
         let outcome = own.run(&input).await;
         (own, outcome)
@@ -154,7 +159,11 @@ async fn until_waiting(bench: &mut Bench, sessions: i64) {
     const QUESTIONS: u32 = 100_000;
     let waiting = match bench.session.dialect().name() {
         "postgres" => "SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted",
-        "mariadb" => "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+        // Not innodb_trx, which stays as it is for as long as it is asked in quick succession.
+        "mariadb" => {
+            "SELECT CAST(variable_value AS INTEGER) FROM information_schema.global_status \
+             WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'"
+        }
         _ => "SELECT COUNT(DISTINCT trx_id) FROM information_schema.data_lock_waits",
     };
     for _ in 0..QUESTIONS {
@@ -164,17 +173,6 @@ async fn until_waiting(bench: &mut Bench, sessions: i64) {
         tokio::task::yield_now().await;
     }
     panic!("{sessions} sessions never waited");
-}
-
-/// Kills the session that waits for a lock.
-async fn kill_waiting(bench: &mut Bench) {
-    if bench.session.dialect().name() == "postgres" {
-        bench.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted", &[]).await;
-        return;
-    }
-    let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-    let thread = bench.number(waiting, &[]).await;
-    bench.session.execute(&format!("KILL CONNECTION {thread}")).await.unwrap();
 }
 
 /// A session that holds what `sql` locks until it is dropped or rolled back.
@@ -266,10 +264,16 @@ async fn a_rolled_back_order_inserts_its_last_valid_line(bench: &mut Bench) {
 async fn a_connection_lost_before_its_commit_has_changed_nothing(bench: &mut Bench) {
     let input = order(D_ID, 96, (971..=975).map(|i_id| home(i_id, 1)));
     let next = bench.next_o_id(D_ID).await;
+    let (identity, kill) = match bench.session.dialect().name() {
+        "postgres" => ("SELECT pg_backend_pid()", "SELECT pg_terminate_backend"),
+        _ => ("SELECT CONNECTION_ID()", "KILL CONNECTION "),
+    };
     let holder = holding(bench, &hold_stock(input.lines[0])).await;
-    let running = try_once(bench, &input).await;
+    let mut victim = bench.another().await;
+    let id = victim.number(identity, &[]).await;
+    let running = try_in(victim, &input);
     until_waiting(bench, 1).await;
-    kill_waiting(bench).await;
+    bench.session.execute(&format!("{kill}({id})")).await.unwrap();
     let (_, outcome) = running.await.unwrap();
     let class = if bench.profile.style == Style::Procedure { Class::Unknown } else { Class::Lost };
     assert_eq!(outcome.unwrap_err().class(), class);

@@ -14,7 +14,7 @@ BEGIN
   DECLARE the_o_id, the_number, the_i_id, the_supply_w_id, the_quantity, the_stock INT;
   DECLARE the_price DECIMAL(5, 2);
   DECLARE the_name VARCHAR(24);
-  DECLARE the_i_data, the_s_data VARCHAR(50);
+  DECLARE the_item_original, the_stock_original BOOLEAN;
   DECLARE the_dist_info CHAR(24);
   DECLARE at_line INT DEFAULT 0;
   DECLARE line_count INT DEFAULT JSON_LENGTH(in_lines);
@@ -49,13 +49,14 @@ BEGIN
     SET the_quantity = JSON_EXTRACT(in_lines, CONCAT('$[', at_line, '][3]'));
     SET at_line = at_line + 1;
     SET the_price = NULL, the_stock = NULL;
-    SELECT i_price, i_name, i_data INTO the_price, the_name, the_i_data FROM item WHERE i_id = the_i_id;
+    SELECT i_price, i_name, i_data LIKE '%ORIGINAL%' INTO the_price, the_name, the_item_original
+      FROM item WHERE i_id = the_i_id;
     IF the_price IS NOT NULL THEN
-      SELECT s_quantity, s_data,
+      SELECT s_quantity, s_data LIKE '%ORIGINAL%',
           CASE in_d_id WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
             WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
             WHEN 9 THEN s_dist_09 ELSE s_dist_10 END
-        INTO the_stock, the_s_data, the_dist_info
+        INTO the_stock, the_stock_original, the_dist_info
         FROM stock WHERE s_w_id = the_supply_w_id AND s_i_id = the_i_id FOR UPDATE;
       IF the_stock IS NULL THEN
         SET the_message = CONCAT('stock of item ', the_i_id, ' in warehouse ', the_supply_w_id, ' is missing');
@@ -76,7 +77,7 @@ BEGIN
         VALUES (in_w_id, in_d_id, the_o_id, the_number, the_i_id, the_supply_w_id, NULL,
           the_quantity, the_quantity * the_price, the_dist_info);
       SET shown = CONCAT_WS(',', shown, JSON_ARRAY(the_number, the_name, the_price, the_stock,
-        IF(the_i_data LIKE '%ORIGINAL%' AND the_s_data LIKE '%ORIGINAL%', 1, 0), the_dist_info));
+        IF(the_item_original AND the_stock_original, 1, 0), the_dist_info));
     ELSEIF the_i_id = 100001 THEN
       -- Lines that were entered before it may still be to come.
       SET unused = TRUE;
