@@ -118,7 +118,7 @@ fn the_whole_conversation_holds_without_yugabytedbs_own_clauses() {
     assert!(said.stderr.contains("change_leader_blacklist"), "{}", said.stderr);
     done(&["load", "--url", &url, "--foreign-keys-only"]);
     assert_eq!(json(&["check", "--url", &url])["passed"], true);
-    for (round, style) in ["row", "batch"].iter().enumerate() {
+    for (round, style) in ["row", "batch", "procedure"].iter().enumerate() {
         let out = place.text(&format!("run-{round}"));
         let run = ["run", "--url", &url, "--pacing", "none", "--connections", "8", "--ramp", "1s", "--duration", "3s"];
         let run = json(&[&run[..], &["--style", style, "--check", "--out", &out]].concat());
