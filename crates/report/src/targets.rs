@@ -27,6 +27,8 @@ pub struct Capabilities {
     pub wire: &'static str,
     /// How rows are loaded.
     pub bulk_path: &'static str,
+    /// In which ways `load` can spread the data.
+    pub spreading: Vec<&'static str>,
     /// Isolation levels on offer, the default first.
     pub isolation: Vec<String>,
     /// Into what `topology` sees the data cut.
@@ -42,13 +44,16 @@ pub struct Capabilities {
 pub fn targets_table(targets: &[Target]) -> String {
     let mut text = String::new();
     for target in targets {
-        let Capabilities { wire, bulk_path, isolation, topology, plans, judged_settings } = &target.capabilities;
+        let Capabilities { wire, bulk_path, spreading, isolation, topology, plans, judged_settings } =
+            &target.capabilities;
+        let spreading = if spreading.is_empty() { "none".to_owned() } else { spreading.join(", ") };
         let topology = if topology.is_empty() { "tables".to_owned() } else { topology.join(", ") };
         let lines = [
             ("verified", format!("{}: {}", target.verified, target.verified_with)),
             ("wire", (*wire).to_owned()),
             ("styles", target.styles.join(", ")),
             ("bulk path", (*bulk_path).to_owned()),
+            ("spreading", spreading),
             ("isolation", isolation.join(", ")),
             ("topology", topology),
             ("plans", plans.unwrap_or("not shown").to_owned()),

@@ -114,20 +114,20 @@ const TOPOLOGY: &[Look] = &[
     Look::Parts {
         unit: None,
         queries: &[
-            "SELECT LOWER(tablename) AS table_name FROM system.tables WHERE schema = USER_SCHEMA() AND type = 'TABLE'",
+            "SELECT LOWER(tablename) AS table_name FROM system.tables WHERE schema <> 'SYSTEM' AND type = 'TABLE'",
         ],
         renamed: &[],
     },
     Look::Parts {
         unit: None,
         queries: &["SELECT LOWER(tablename) AS table_name, LOWER(partitionname) AS partition_name, \
-             'storage group ' || storagegroup AS placement FROM system.partitionids WHERE schema = USER_SCHEMA()"],
+             'storage group ' || storagegroup AS placement FROM system.partitionids WHERE schema <> 'SYSTEM'"],
         renamed: &[],
     },
     Look::Parts {
         unit: Some("partitions"),
         queries: &["SELECT LOWER(tablename) AS table_name, COUNT(*) AS units FROM system.partitionids \
-             WHERE schema = USER_SCHEMA() GROUP BY tablename"],
+             WHERE schema <> 'SYSTEM' GROUP BY tablename"],
         renamed: &[],
     },
     Look::Notes(&["SELECT * FROM system.storagegroups"]),
@@ -189,7 +189,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
     if let Some(password) = &password {
         connection_string.push_str(&format!(";Pwd={password}"));
     }
-    Ok(Source { connection_string, shown, password, database: Some(database), learns: false })
+    Ok(Source { connection_string, shown, password, learns: false })
 }
 
 /// A part of a URL without its percent signs.

@@ -131,7 +131,7 @@ impl Dialect for Sqlite {
 /// The sizes of single tables would have to be counted page by page.
 const TOPOLOGY: &[Look] = &[
     Look::Notes(&["SELECT 'embedded: one file, ' || page_count || ' pages of ' || page_size || ' bytes, ' \
-         || page_count * page_size / 1048576 || ' MiB' AS note FROM pragma_page_count, pragma_page_size"]),
+         || (page_count * page_size / 1048576) || ' MiB' AS note FROM pragma_page_count, pragma_page_size"]),
     Look::Parts {
         unit: None,
         queries: &[

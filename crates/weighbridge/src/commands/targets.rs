@@ -1,6 +1,7 @@
 //! `weighbridge targets`: the databases, and what each can do, as their dialects declare it.
 
 use report::{Capabilities, Target};
+use target::placement::Spread;
 use target::topology::Look;
 use target::{DATABASES, Dialect};
 use workload::tpcc::Style;
@@ -35,6 +36,7 @@ fn listed(dialect: &dyn Dialect) -> Target {
         capabilities: Capabilities {
             wire: dialect.wire().name(),
             bulk_path: dialect.wire().bulk_path(),
+            spreading: dialect.spreads().iter().copied().map(Spread::name).collect(),
             isolation: isolation.iter().map(ToString::to_string).collect(),
             topology: dialect.topology().iter().filter_map(unit).collect(),
             plans: dialect.explain(),

@@ -137,6 +137,19 @@ fn postgres_shows_partitions_and_foreign_servers() {
 }
 
 #[test]
+fn postgres_shows_its_standbys() {
+    let Some(cluster) = lab::postgres_cluster_or_skip() else { return };
+    let topology = json(&["topology", "--url", &cluster.url("postgres")]);
+    let nodes = topology["nodes"].as_array().unwrap();
+    assert_eq!((nodes.len(), &nodes[0]["role"]), (cluster.urls("postgres").len(), &"primary".into()), "{topology:#}");
+    for standby in &nodes[1..] {
+        let role = standby["role"].as_str().unwrap();
+        assert!(role.starts_with("standby (") && role != "standby (async)", "{topology:#}");
+        assert_eq!((&standby["live"], &standby["state"]), (&true.into(), &"streaming".into()));
+    }
+}
+
+#[test]
 fn what_the_catalog_hides_is_a_note() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("bench").unwrap();
@@ -343,8 +356,9 @@ fn tidb_shows_regions_and_placement_policies() {
         &url,
         &[
             "CREATE PLACEMENT POLICY near FOLLOWERS = 4",
+            "CREATE PLACEMENT POLICY far FOLLOWERS = 2",
             "CREATE TABLE stock (s_w_id INT, s_i_id INT, PRIMARY KEY (s_w_id, s_i_id) CLUSTERED) PLACEMENT POLICY = near \
-             PARTITION BY RANGE (s_w_id) (PARTITION p0 VALUES LESS THAN (3), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+             PARTITION BY RANGE (s_w_id) (PARTITION p0 VALUES LESS THAN (3), PARTITION p1 VALUES LESS THAN MAXVALUE PLACEMENT POLICY = far)",
             "CREATE TABLE item (i_id INT PRIMARY KEY CLUSTERED)",
             "SPLIT TABLE item BETWEEN (0) AND (100000) REGIONS 5",
         ],
@@ -356,7 +370,8 @@ fn tidb_shows_regions_and_placement_policies() {
     assert!(item["count"].as_u64() >= Some(5), "{topology:#}");
     let led: u64 = item["leaders"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!((item["count"].as_u64(), &item["replicas"]), (Some(led), &1.into()));
-    assert_eq!(line(&topology, "stock", None, Some("p1"))["placement"], "placement policy near");
+    assert_eq!(line(&topology, "stock", None, None)["placement"], "placement policy near");
+    assert_eq!(line(&topology, "stock", None, Some("p1"))["placement"], "placement policy far");
     assert!(topology["notes"].to_string().contains("placement policy near: followers 4"), "{topology:#}");
 
     let findings = json(&["doctor", "--url", &url]);
@@ -369,10 +384,12 @@ fn tidb_shows_regions_and_placement_policies() {
 #[test]
 fn plans_are_shown_as_the_targets_say() {
     let place = Place::new();
-    let (postgres, mariadb, tidb) = (lab::postgres_or_skip(), lab::mariadb_or_skip(), lab::tidb_or_skip());
+    let (postgres, newest) = (lab::postgres_or_skip(), lab::newest_postgres_or_skip());
+    let (mariadb, tidb) = (lab::mariadb_or_skip(), lab::tidb_or_skip());
     let urls = [
         Some(place.sqlite()),
         postgres.as_ref().map(|server| server.url("postgres")),
+        newest.as_ref().map(|server| server.url("postgres")),
         mariadb.as_ref().map(|server| server.url("mysql")),
         tidb.as_ref().map(|server| server.url("mysql")),
     ];
@@ -383,6 +400,8 @@ fn plans_are_shown_as_the_targets_say() {
             let explain = session.dialect().explain().unwrap();
             let plan = session.query(&format!("{explain} SELECT 1"), &[]).await;
             assert!(!plan.unwrap_or_else(|e| panic!("{explain}: {e}")).is_empty(), "{url}");
+            let read = target::topology::read(&mut session).await;
+            assert!(read.notes.iter().all(|note| !note.contains("can't be read")), "{url}: {:?}", read.notes);
         });
     }
 }
@@ -417,6 +436,7 @@ fn the_targets_are_those_that_urls_know() {
         assert!(target["styles"].as_array().is_some_and(|styles| styles.contains(&"row".into())));
     }
     let postgres = targets.iter().find(|target| target["name"] == "postgres").unwrap();
+    assert_eq!(postgres["capabilities"]["spreading"], serde_json::json!(["partitions"]));
     assert_eq!((&postgres["scheme"], &postgres["verified"]), (&"postgres:".into(), &"real server".into()));
     assert_eq!(postgres["capabilities"]["topology"], serde_json::json!(["partitions"]));
     assert_eq!(postgres["capabilities"]["isolation"][0], "repeatable-read");
