@@ -189,7 +189,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
     if let Some(password) = &password {
         connection_string.push_str(&format!(";Pwd={password}"));
     }
-    Ok(Source { connection_string, shown, password, database: Some(database), learns: false })
+    Ok(Source { connection_string, shown, password, learns: false })
 }
 
 /// A part of a URL without its percent signs.

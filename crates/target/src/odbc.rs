@@ -274,8 +274,6 @@ pub(crate) struct Source {
     pub(crate) shown: String,
     /// To be kept out of the driver's messages.
     pub(crate) password: Option<String>,
-    /// The database at the server, where the words name it.
-    pub(crate) database: Option<String>,
     /// Whether the dialect is to be learned from the driver.
     pub(crate) learns: bool,
 }
@@ -298,12 +296,6 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
     let shown: Vec<String> =
         attributes.iter().filter(|(name, _)| !secret(name)).map(|(name, value)| format!("{name}={value}")).collect();
     let mut password = attributes.iter().find(|(name, _)| secret(name)).map(|(_, value)| value.clone());
-    let database = attributes.iter().find(|(name, _)| name.eq_ignore_ascii_case("database"));
-    let database = database.map(|(_, value)| value.trim_matches(['{', '}']));
-    let learns = scheme == ODBC.name();
-    // NuoDB's driver is told the host in the same breath: bench@host.
-    let database = if learns { database } else { database.and_then(|database| database.split('@').next()) };
-    let database = database.map(str::to_owned);
     let mut connection_string = rest.trim_end_matches(';').to_owned();
     if password.is_none()
         && !has(&["dsn", "filedsn"])
@@ -314,7 +306,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
     }
     let shown = format!("{scheme}:{}", shown.join(";"));
     // A database with a dialect of its own has nothing to be learned.
-    Ok(Source { connection_string, shown, password, database, learns })
+    Ok(Source { connection_string, shown, password, learns: scheme == ODBC.name() })
 }
 
 /// The attributes of a connection string; a value in braces may hold semicolons.

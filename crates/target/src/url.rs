@@ -70,7 +70,6 @@ impl Url {
     pub(crate) fn same_database_as(&self, other: &Url) -> bool {
         let same_name = match (&self.place, &other.place) {
             (Place::Mysql(a), Place::Mysql(b)) => a.db_name() == b.db_name(),
-            (Place::Odbc(a), Place::Odbc(b)) => a.database == b.database,
             (Place::Postgres(a), Place::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
             (Place::Sqlite(a), Place::Sqlite(b)) => a == b,
             _ => false,
