@@ -133,6 +133,8 @@ impl Programs {
     /// Makes the data of a server.
     pub(crate) fn install(&self, site: &Site, data: &Path) -> Result<(), LabError> {
         let mut install = site.program(&self.install);
+        // Several at once would meet in the common folder.
+        install.env("TMPDIR", site.folder());
         install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
         install.arg(format!("--datadir={}", data.display()));
         run("mariadb-install-db", install).map(drop)
