@@ -133,15 +133,15 @@ impl Galera {
         for node in 0..nodes {
             let [sql, group, incremental, snapshot] = free_ports()?;
             self.ports.push(Ports { sql, group, incremental, snapshot });
-            let data = self.node_folder(node).join("data");
+            let folder = self.node_folder(node);
             let mut make = self.site.program("sh");
-            make.args(["-c", r#"rm -rf "$1" && mkdir "$1""#, "sh"]).arg(self.node_folder(node));
+            make.args(["-c", r#"rm -rf "$1" && mkdir "$1""#, "sh"]).arg(&folder);
             run("mkdir", make)?;
             if node == 0 {
-                self.programs.install(&self.site, &data)?;
+                self.programs.install(&self.site, &folder)?;
             } else {
                 let mut copy = self.site.program("cp");
-                copy.arg("-R").arg(self.node_folder(0).join("data")).arg(data);
+                copy.arg("-R").arg(self.node_folder(0).join("data")).arg(folder);
                 run("cp", copy)?;
             }
         }

@@ -45,7 +45,7 @@ impl MariaDb {
         let settings = settings.iter().map(|(name, value)| format!("--{name}={value}")).collect();
         let server = Self { site, programs, settings };
         server.site.add("mariadb", None);
-        server.programs.install(&server.site, &server.site.folder().join("data"))?;
+        server.programs.install(&server.site, server.site.folder())?;
         on_free_ports(|| {
             let [port] = free_ports()?;
             server.launch(port)
@@ -130,13 +130,15 @@ impl Programs {
         Ok(Self { install: program("mariadb-install-db")?, server: program("mariadbd")?, client: program("mariadb")? })
     }
 
-    /// Makes the data of a server.
-    pub(crate) fn install(&self, site: &Site, data: &Path) -> Result<(), LabError> {
+    /// Makes the data of a server in `folder`.
+    pub(crate) fn install(&self, site: &Site, folder: &Path) -> Result<(), LabError> {
         let mut install = site.program(&self.install);
         // Several at once would meet in the common folder.
         install.env("TMPDIR", site.folder());
         install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
-        install.arg(format!("--datadir={}", data.display()));
+        install.arg(format!("--datadir={}", folder.join("data").display()));
+        // A server that starts removes all temporary tables in the folder for them, those of others too.
+        install.arg(format!("--tmpdir={}", folder.display()));
         run("mariadb-install-db", install).map(drop)
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(program: &'static str, mut command: Command) -> Result<String,
     if status.success() {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
-    let said = complaint(&String::from_utf8_lossy(&[stderr, stdout].concat()), "");
+    let said = complaint(&String::from_utf8_lossy(&[stderr, stdout].concat()), "ERROR");
     Err(failed(if said.is_empty() { status.to_string() } else { said }))
 }
 
