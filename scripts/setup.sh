@@ -18,7 +18,7 @@ have initdb || exists /usr/lib/postgresql/*/bin/initdb || need="$need postgresql
 have mariadbd || need="$need mariadb-server"
 have mariadb || need="$need mariadb-client"
 exists /usr/lib/galera/libgalera_smm.so || exists /usr/lib64/galera*/libgalera_smm.so || need="$need galera-4"
-for program in rsync socat haproxy pgbouncer; do
+for program in rsync socat haproxy pgbouncer curl openssl; do
     have "$program" || need="$need $program"
 done
 exists /usr/lib/*/libodbc.so.2 || exists /usr/lib/libodbc.so.2 || exists /usr/lib64/libodbc.so.2 || need="$need unixodbc"
