@@ -72,6 +72,8 @@ impl Url {
             (Place::Mysql(a), Place::Mysql(b)) => a.db_name() == b.db_name(),
             (Place::Postgres(a), Place::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
             (Place::Sqlite(a), Place::Sqlite(b)) => a == b,
+            // Only the driver knows what its connection string names.
+            (Place::Odbc(_), Place::Odbc(_)) => true,
             _ => false,
         };
         same_name && self.dialect.name() == other.dialect.name()
