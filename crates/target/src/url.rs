@@ -79,7 +79,7 @@ impl Url {
         same_name && self.dialect.name() == other.dialect.name()
     }
 
-    /// The host that it names; `None` for an embedded database.
+    /// The host that it names; `None` for an embedded database, and where only a driver knows it.
     pub fn host(&self) -> Option<String> {
         match &self.place {
             Place::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),

@@ -98,8 +98,12 @@ fn memory() -> Finding {
 /// Whether client and server share a machine.
 pub(super) async fn distance(url: &Url) -> Finding {
     const WHAT: &str = "client and server";
-    let Some(host) = url.host() else {
+    if url.dialect().embedded() {
         return Finding::ok(WHAT, "embedded: the database works inside the tool, and its work is in the tool's tare");
+    }
+    let Some(host) = url.host() else {
+        let advice = "see to it that they are on different machines";
+        return Finding::new(Level::Unknown, WHAT, "only the driver knows where the server is", advice);
     };
     // What can be listened on is an address of this machine.
     let here = |ip: IpAddr| ip.is_loopback() || TcpListener::bind((ip, 0)).is_ok();

@@ -107,11 +107,18 @@ async fn clock(session: &mut Session) -> Result<(i64, i64), Error> {
         let sent = now_us();
         let [answer] = session.send(&wave).await?;
         let half = (now_us() - sent) / 2;
-        if half < best.1 {
-            best = (answer.only()?.timestamp(0)? - sent - half, half);
+        let told = answer.only()?.timestamp(0)?;
+        let uncertain = half + coarseness_us(told);
+        if uncertain < best.1 {
+            best = (told - sent - half, uncertain);
         }
     }
     Ok(best)
+}
+
+/// What a clock leaves out that tells whole seconds.
+fn coarseness_us(told: i64) -> i64 {
+    if told % 1_000_000 == 0 { 1_000_000 } else { 0 }
 }
 
 fn of_clock(ahead_us: i64, uncertain_us: i64) -> Finding {
@@ -181,5 +188,7 @@ mod tests {
         assert_eq!(of_clock(-2_000_000, 10_000).status, Level::Warn);
         assert_eq!(of_clock(2_000_000, 1_500_000).status, Level::Ok);
         assert!(of_clock(-500, 10).value.contains("0.5 ms behind"));
+        assert_eq!(of_clock(-1_900_000, 10 + coarseness_us(1_790_000_000_000_000)).status, Level::Ok);
+        assert_eq!(coarseness_us(1_790_000_000_000_001), 0);
     }
 }
