@@ -58,6 +58,13 @@ async fn postgres_conforms() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_postgres_conforms() {
+    let Some(server) = lab::newest_postgres_or_skip() else { return };
+    server.create_database("conformance").unwrap();
+    every_rule_holds(&server.url("conformance")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mariadb_conforms() {
     let settings = [("default-time-zone", "+09:00")];
     let Some(server) = lab::or_skip(lab::MariaDb::start_with(&settings)) else { return };

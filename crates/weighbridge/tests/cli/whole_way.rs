@@ -32,6 +32,51 @@ fn postgres_goes_the_whole_way_in_every_style() {
     whole_way(&server.url("bench"), &place, &["repeatable-read", "serializable"], &["row", "batch", "procedure"]);
 }
 
+#[test]
+fn mariadb_goes_the_whole_way() {
+    let Some(server) = lab::mariadb_or_skip() else { return };
+    server.create_database("bench").expect("a database");
+    every_style_once(&[server.url("bench")]);
+}
+
+/// The three nodes are gateways of one cluster, so that conflicts arise between nodes.
+#[test]
+fn galera_goes_the_whole_way_through_all_its_nodes() {
+    let Some(cluster) = lab::galera_or_skip() else { return };
+    cluster.create_database("bench").expect("a database");
+    every_style_once(&cluster.urls("bench"));
+}
+
+#[test]
+fn tidb_goes_the_whole_way() {
+    let Some(server) = lab::tidb_or_skip() else { return };
+    server.create_database("bench").expect("a database");
+    every_style_once(&[server.url("bench")]);
+}
+
+/// Load, a short run in each style that the database has, and the checks, through all URLs.
+fn every_style_once(urls: &[String]) {
+    let place = Place::new();
+    let gateways: Vec<&str> = urls.iter().flat_map(|url| ["--url", url]).collect();
+    assert_eq!(json(&[&["load", "--warehouses", "1"], gateways.as_slice()].concat())["complete"], true);
+    let targets = json(&["targets"]);
+    let scheme = urls[0].split(':').next().expect("a scheme");
+    let target = targets["targets"].as_array().and_then(|all| all.iter().find(|target| target["name"] == scheme));
+    for style in target.expect("a target of that scheme")["styles"].as_array().expect("styles") {
+        let style = style.as_str().expect("a name");
+        let out = place.text(style);
+        let pace = ["run", "--pacing", "none", "--connections", "6", "--ramp", "1s", "--duration", "4s", "--check"];
+        let run = json(&[pace.as_slice(), &["--style", style, "--out", &out], &gateways].concat());
+        assert!(run["transactions"]["new_order"]["count"].as_u64() > Some(0), "{style}: {run:#}");
+        assert_eq!(run["reconciliation"]["passed"], true, "{style}: {run:#}");
+        assert!(run["checks"].as_array().is_some_and(|checks| checks.iter().all(|check| check["passed"] == true)));
+        for (name, figures) in run["transactions"].as_object().expect("the five transactions") {
+            assert_eq!(figures["errors"], 0, "{name}, {style}: {run:#}");
+        }
+    }
+    assert_eq!(json(&[&["check"], gateways.as_slice()].concat())["passed"], true);
+}
+
 /// Thousands of transactions at 8 connections without waits leave a consistent database.
 fn whole_way(url: &str, place: &Place, isolations: &[&str], styles: &[&str]) {
     let loaded = json(&["load", "--url", url, "--warehouses", "2"]);
