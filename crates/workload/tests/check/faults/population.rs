@@ -128,7 +128,7 @@ pub(crate) static POPULATION: &[Fault] = &[
         changes: &[set("customer", CUSTOMER, "c_last = 'EINGEINGEING'")],
         violates: &["customer-names"],
         violations: 1,
-        example: "c_w_id=1, c_d_id=3, c_id=7, c_last=EINGEINGEING, wanted=BARBARANTI",
+        example: "c_w_id=1, c_d_id=3, c_id=7, c_last=EINGEINGEING, first_syllable=BAR, second_syllable=BAR, third_syllable=ANTI",
     },
     Fault {
         what: "ORIGINAL once too often",
