@@ -11,7 +11,7 @@ demo:
 
 ## test: all tests, against real databases that the tests start themselves
 test: setup lint
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 
 ## lint: formatting, compiler and clippy warnings are errors
 lint:

@@ -138,14 +138,19 @@ impl PostgresCluster {
     /// Makes COMMIT wait for one of the living standbys, once all of them are attached.
     fn expect_standbys(&self) -> Result<(), LabError> {
         let (primary, standbys) = (self.primary(), self.standbys());
-        let attached = "SELECT COUNT(*) FROM pg_stat_replication WHERE state = 'streaming'";
-        self.site.wait(primary, "postgres", ATTACH, || {
-            self.query(primary, attached).is_ok_and(|count| count.trim() == standbys.len().to_string())
-        })?;
+        let wait_for = |state: &str| {
+            let attached = format!("SELECT COUNT(*) FROM pg_stat_replication WHERE {state}");
+            self.site.wait(primary, "postgres", ATTACH, || {
+                self.query(primary, &attached).is_ok_and(|count| count.trim() == standbys.len().to_string())
+            })
+        };
+        wait_for("state = 'streaming'")?;
         let names: Vec<String> = standbys.iter().map(|node| self.site.node(*node).name).collect();
         let rule = if names.is_empty() { String::new() } else { format!("ANY 1 ({})", names.join(",")) };
         self.query(primary, &format!("ALTER SYSTEM SET synchronous_standby_names = '{rule}'"))?;
-        self.query(primary, "SELECT pg_reload_conf()").map(drop)
+        self.query(primary, "SELECT pg_reload_conf()")?;
+        // Each sender of WAL reads the rule when it gets to it.
+        wait_for("sync_state = 'quorum'")
     }
 
     /// Makes a standby's data from the primary's.

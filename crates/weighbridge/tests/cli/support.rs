@@ -38,7 +38,7 @@ pub(crate) fn say(args: &[&str]) -> Said {
 /// Runs to the end and expects success.
 pub(crate) fn done(args: &[&str]) -> Said {
     let said = say(args);
-    assert_eq!(said.status, 0, "{args:?}\n{}\n{}", said.stdout, said.stderr);
+    assert_eq!(said.status, 0, "{args:?}\n{}\n{}", said.stderr, said.stdout);
     said
 }
 
