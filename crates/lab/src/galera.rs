@@ -19,9 +19,10 @@ const LIBRARIES: [&str; 3] =
 /// How long a node may take until it is synced; it may have to copy another's data.
 const SYNC: Duration = Duration::from_secs(90);
 
-/// Timeouts within which a dead node is noticed: shorter than Galera's own, for a network that is a loopback.
-const TIMEOUTS: &str = "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT2S;\
-                        evs.inactive_timeout=PT4S;evs.install_timeout=PT4S";
+/// Timeouts within which a dead node is noticed: not much shorter than Galera's own, since a busy machine, or a slow
+/// disk, makes a node that is alive silent for seconds.
+const TIMEOUTS: &str = "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT5S;\
+                        evs.inactive_timeout=PT10S;evs.install_timeout=PT10S";
 
 /// A running cluster; dropping it stops it and removes its data.
 ///

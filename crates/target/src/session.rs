@@ -157,7 +157,7 @@ impl Session {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.send(wave).await,
             Wire::Odbc(odbc) => odbc.send(wave).await,
-            Wire::Postgres(pg) => pg.send(wave).await,
+            Wire::Postgres(pg) => pg.send_wave(wave).await,
             Wire::Sqlite(sqlite) => sqlite.send(wave).await,
         }
     }

@@ -83,7 +83,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub(crate) enum Rows {
     Mysql(Vec<mysql_async::Row>),
-    Postgres(Vec<tokio_postgres::Row>),
+    Postgres(crate::wire::pg::Rows),
     Owned { columns: std::sync::Arc<[String]>, rows: Vec<Vec<OwnedValue>> },
 }
 
@@ -177,7 +177,7 @@ impl<'a> Row<'a> {
 
     fn opt_big(&self, column: usize) -> Result<Option<i64>, Error> {
         if let Rows::Postgres(rows) = &self.answer.rows {
-            return crate::wire::pg::int(&rows[self.index], column).map_err(|e| self.fault(column, &e));
+            return rows.int(self.index, column).map_err(|e| self.fault(column, &e));
         }
         match self.value(column)?.as_ref() {
             OwnedValue::Null => Ok(None),
@@ -221,7 +221,7 @@ impl<'a> Row<'a> {
         let answer = self.answer;
         let text = match &answer.rows {
             Rows::Mysql(rows) => crate::wire::mysql::text(&rows[self.index], column),
-            Rows::Postgres(rows) => rows[self.index].try_get::<_, &str>(column).ok(),
+            Rows::Postgres(rows) => rows.text(self.index, column),
             Rows::Owned { rows, .. } => match rows[self.index].get(column) {
                 Some(OwnedValue::Text(text)) => Some(text.as_str()),
                 _ => None,
@@ -264,9 +264,7 @@ impl<'a> Row<'a> {
             Rows::Mysql(rows) => {
                 crate::wire::mysql::value(&rows[self.index], column).map(Cow::Owned).map_err(|e| self.fault(column, &e))
             }
-            Rows::Postgres(rows) => {
-                crate::wire::pg::value(&rows[self.index], column).map(Cow::Owned).map_err(|e| self.fault(column, &e))
-            }
+            Rows::Postgres(rows) => rows.value(self.index, column).map(Cow::Owned).map_err(|e| self.fault(column, &e)),
             Rows::Owned { rows, .. } => match rows[self.index].get(column) {
                 Some(value) => Ok(Cow::Borrowed(value)),
                 None => Err(self.fault(column, "no such column")),
@@ -278,7 +276,7 @@ impl<'a> Row<'a> {
     pub fn columns(&self) -> Vec<String> {
         match &self.answer.rows {
             Rows::Mysql(rows) => rows[self.index].columns_ref().iter().map(|c| c.name_str().into_owned()).collect(),
-            Rows::Postgres(rows) => rows[self.index].columns().iter().map(|c| c.name().to_owned()).collect(),
+            Rows::Postgres(rows) => rows.columns(),
             Rows::Owned { columns, .. } => columns.to_vec(),
         }
     }

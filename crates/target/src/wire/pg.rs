@@ -1,97 +1,222 @@
-//! The PostgreSQL wire: prepared statements in binary form, COPY BINARY for bulk load.
+//! The PostgreSQL wire: prepared statements in binary form, several in a flight, COPY BINARY for bulk load.
+//!
+//! The messages are put together by `postgres-protocol`, and a connection is opened by `tokio-postgres`. From there on
+//! the stream is ours: a wave is one write and, as a rule, one read, in the task of the terminal that waits for it.
+
+mod bulk;
+mod connect;
+mod line;
+mod rows;
 
 use std::collections::{BTreeMap, HashMap};
-use std::pin::{Pin, pin};
+use std::ops::Range;
+use std::sync::Arc;
 
-use bytes::{BufMut, Bytes, BytesMut};
-use futures_util::future::join_all;
-use futures_util::{SinkExt, TryStreamExt};
-use rustls::ClientConfig;
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Connection, CopyInSink, NoTls};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use bytes::{Bytes, BytesMut};
+use postgres_protocol::message::frontend::{self, BindError};
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::types::Type;
 
-use crate::bulk::{BulkOptions, Loaded, RowSink};
 use crate::dialect::{Dialect, Isolation};
 use crate::finding::Setting;
 use crate::postgres::Address;
 use crate::routine::INTEGRITY_STATE;
-use crate::schema::Table;
-use crate::wave::{Call, Rows};
-use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, Value, Wave};
+use crate::wave::{self, Call};
+use crate::{Answer, Class, Error, Statement, Value, Wave};
+use line::{Line, lost, tag};
+use rows::{Cells, Column};
+
+pub(crate) use bulk::Bulk;
+pub(crate) use rows::Rows;
 
 pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident($1)) AND relkind IN ('r', 'p', 'v', 'f', 'm')";
 
 /// Settings recorded beside the judged ones whatever their source, since each can change a result several times over.
 const SETTINGS: [&str; 4] = ["effective_cache_size", "work_mem", "wal_level", "random_page_cost"];
 
-/// The epoch of PostgreSQL's dates, 2000-01-01, in microseconds since the Unix epoch.
-const EPOCH_US: i64 = 946_684_800_000_000;
+/// All values travel in binary form.
+const BINARY: Option<i16> = Some(1);
 
-/// COPY data is sent in pieces of about this size.
-const COPY_CHUNK_BYTES: usize = 256 * 1024;
+/// The server's word that no transaction is open.
+const IDLE: u8 = b'I';
+
+/// Its word that the open one has failed, and can only be rolled back.
+const FAILED: u8 = b'E';
+
+/// Codes that ask for another attempt: serialization failure, deadlock, lock not available.
+const RETRY: [&str; 3] = ["40001", "40P01", "55P03"];
 
 #[derive(Debug)]
 pub(crate) struct Session {
-    client: Client,
+    line: Line,
     dialect: &'static dyn Dialect,
     /// By the statement's address and its number of rows.
-    prepared: HashMap<(usize, usize), tokio_postgres::Statement>,
+    prepared: HashMap<(usize, usize), Arc<Prepared>>,
+    /// BEGIN, COMMIT and their like, by their text.
+    verbs: HashMap<String, Arc<Prepared>>,
+    /// How many names have been given.
+    named: usize,
     /// A BEGIN that travels with the next wave.
     pending_begin: Option<String>,
-    in_transaction: bool,
+    /// What the server said of its transaction when it was last ready.
+    status: u8,
+    /// A COPY is open; its end has not been asked for.
+    copying: bool,
     /// Whether the statements of a wave share a flight.
     pub(crate) pipelined: bool,
     /// The level of transactions that open without BEGIN, once it is set.
     default_level: Option<Isolation>,
 }
 
+/// A statement that the server knows by name.
+#[derive(Debug)]
+struct Prepared {
+    name: String,
+    parameters: Vec<Option<Type>>,
+    columns: Arc<[Column]>,
+}
+
+/// What the server answers to one step of an exchange.
+#[derive(Debug, Default)]
+struct Step {
+    affected: u64,
+    cells: Cells,
+}
+
+/// A refusal, and the number of the step that met it.
+type Refused = (usize, Error);
+
 impl Session {
     pub(crate) async fn connect(address: &Address, dialect: &'static dyn Dialect) -> Result<Self, Error> {
-        let Address { config, tls } = address;
-        let client = match tls {
-            None => serve(config.connect(NoTls).await.map_err(error)?),
-            Some(tls) => {
-                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
-                serve(config.connect(tls).await.map_err(error)?)
+        let mut refused = lost("the URL names no host");
+        for at in 0..address.config.get_hosts().len() {
+            match Self::connect_to(address, at, dialect).await {
+                Ok(session) => return Ok(session),
+                Err(e) => refused = e,
             }
-        };
-        // Dates of the load and of the run in one time zone, whatever the server's.
-        client.batch_execute("SET TIME ZONE 'UTC'").await.map_err(error)?;
-        Ok(Self {
-            client,
+        }
+        Err(refused)
+    }
+
+    async fn connect_to(address: &Address, host: usize, dialect: &'static dyn Dialect) -> Result<Self, Error> {
+        let mut session = Self {
+            line: Line::new(connect::open(address, host).await?),
             dialect,
             prepared: HashMap::new(),
+            verbs: HashMap::new(),
+            named: 0,
             pending_begin: None,
-            in_transaction: false,
+            status: IDLE,
+            copying: false,
             pipelined: false,
             default_level: None,
-        })
+        };
+        // Dates of the load and of the run in one time zone, whatever the server's.
+        session.execute("SET TIME ZONE 'UTC'").await?;
+        let (wanted, refusal) = match address.config.get_target_session_attrs() {
+            TargetSessionAttrs::ReadWrite => ("off", "the server does not take writes"),
+            TargetSessionAttrs::ReadOnly => ("on", "the server takes writes"),
+            _ => return Ok(session),
+        };
+        let read_only = session.query("SHOW transaction_read_only", &[]).await?.only()?.text(0)?.to_owned();
+        if read_only == wanted { Ok(session) } else { Err(lost(refusal)) }
     }
 
     pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
-        for statement in statements {
-            for rows in statement.rows.0..=statement.rows.1 {
-                self.prepared(statement, rows).await?;
-            }
-        }
+        let all = statements.iter().flat_map(|statement| {
+            let rows = statement.rows.0..=statement.rows.1;
+            rows.map(move |rows| (*statement, rows))
+        });
+        let missing: Vec<_> =
+            all.filter(|(statement, rows)| !self.prepared.contains_key(&key(statement, *rows))).collect();
+        let texts: Vec<_> =
+            missing.iter().map(|(statement, rows)| self.dialect.adapt(statement.expand(*rows))).collect();
+        let names = self.names(texts.len());
+        let prepared = self.parse(names, &texts).await.map_err(|(at, e)| match missing.get(at) {
+            Some((statement, _)) => e.context(statement.name),
+            None => e,
+        })?;
+        self.prepared.extend(missing.iter().map(|(statement, rows)| key(statement, *rows)).zip(prepared));
         Ok(())
     }
 
-    async fn prepared(
-        &mut self,
-        statement: &'static Statement,
-        rows: usize,
-    ) -> Result<tokio_postgres::Statement, Error> {
-        let key = (std::ptr::from_ref(statement) as usize, rows);
-        if let Some(prepared) = self.prepared.get(&key) {
+    async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Arc<Prepared>, Error> {
+        if let Some(prepared) = self.prepared.get(&key(statement, rows)) {
             return Ok(prepared.clone());
         }
         let sql = self.dialect.adapt(statement.expand(rows));
-        let prepared = self.client.prepare(&sql).await.map_err(|e| error(e).context(statement.name))?;
-        self.prepared.insert(key, prepared.clone());
+        let prepared = self.parse_one(sql).await.map_err(|e| e.context(statement.name))?;
+        self.prepared.insert(key(statement, rows), prepared.clone());
         Ok(prepared)
+    }
+
+    async fn verb(&mut self, sql: &str) -> Result<Arc<Prepared>, Error> {
+        if let Some(prepared) = self.verbs.get(sql) {
+            return Ok(prepared.clone());
+        }
+        let prepared = self.parse_one(sql.to_owned()).await?;
+        self.verbs.insert(sql.to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+
+    async fn parse_one(&mut self, sql: String) -> Result<Arc<Prepared>, Error> {
+        let names = self.names(1);
+        let mut prepared = self.parse(names, &[sql]).await.map_err(|(_, e)| e)?;
+        prepared.pop().ok_or_else(|| lost("no answer to a statement"))
+    }
+
+    /// Names that no statement has yet.
+    fn names(&mut self, count: usize) -> Vec<String> {
+        let first = self.named;
+        self.named += count;
+        (first..self.named).map(|number| format!("s{number}")).collect()
+    }
+
+    /// Has statements prepared, all in one flight.
+    async fn parse(&mut self, names: Vec<String>, texts: &[String]) -> Result<Vec<Arc<Prepared>>, Refused> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        for (name, sql) in names.iter().zip(texts) {
+            self.write(|out| frontend::parse(name, sql, [], out)).map_err(|e| (0, e))?;
+            self.write(|out| frontend::describe(b'S', name, out)).map_err(|e| (0, e))?;
+        }
+        frontend::sync(&mut self.line.out);
+        self.send().await.map_err(|e| (0, e))?;
+        let (mut described, mut refused) = (Vec::with_capacity(texts.len()), None);
+        for (step, name) in names.into_iter().enumerate() {
+            match self.described(name).await {
+                Ok(prepared) => described.push(Arc::new(prepared)),
+                Err(refusal) => {
+                    refused = Some((step, refusal));
+                    break;
+                }
+            }
+        }
+        self.settle(refused).await?;
+        self.line.forget();
+        Ok(described)
+    }
+
+    /// Reads the answer to one Parse and Describe.
+    async fn described(&mut self, name: String) -> Result<Prepared, Refusal> {
+        let mut parameters = Vec::new();
+        loop {
+            let (tag, place) = self.line.message().await?;
+            let body = self.line.body(place);
+            let columns = match tag {
+                tag::PARSE_COMPLETE => continue,
+                tag::PARAMETER_DESCRIPTION => {
+                    parameters = rows::parameters(body).ok_or_else(garbled)?;
+                    continue;
+                }
+                tag::NO_DATA => Vec::new(),
+                tag::ROW_DESCRIPTION => rows::columns(body).ok_or_else(garbled)?,
+                tag::ERROR => return Err(Refusal::read(body)),
+                _ => return Err(unexpected(tag)),
+            };
+            return Ok(Prepared { name, parameters, columns: columns.into() });
+        }
     }
 
     pub(crate) fn begin(&mut self, sql: String) {
@@ -99,59 +224,59 @@ impl Session {
     }
 
     /// One statement after the other, or all in one flight; an opening BEGIN shares the first one's.
-    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        if self.pipelined { self.send_together(wave, None).await } else { self.send_one_by_one(wave).await }
-    }
-
-    /// All statements and COMMIT in one flight. After an error the server makes a ROLLBACK of the COMMIT.
-    pub(crate) async fn send_and_commit(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        let answers = self.send_together(wave, Some("COMMIT")).await;
-        self.in_transaction = false;
-        // Until every answer is there nobody knows whether COMMIT arrived.
-        answers.map_err(Error::during_commit)
-    }
-
-    async fn send_together(&mut self, wave: &Wave<'_>, last: Option<&str>) -> Result<Vec<Answer>, Error> {
-        let mut prepared = Vec::with_capacity(wave.calls.len());
-        for call in &wave.calls {
-            prepared.push(self.prepared(call.statement, call.rows).await?);
+    pub(crate) async fn send_wave(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        if self.pipelined {
+            return self.flight(&wave.calls, wave, None).await;
         }
-        let begin = self.pending_begin.take();
-        self.in_transaction |= begin.is_some();
-        let client = &self.client;
-        let bare = async |sql: Option<&str>| match sql {
-            Some(sql) => client.batch_execute(sql).await,
-            None => Ok(()),
-        };
-        // Polled in this order, which is the order on the wire.
-        let runs = wave.calls.iter().zip(&prepared).map(|(call, prepared)| {
-            let values = &wave.values[call.values.clone()];
-            run(client, prepared, values)
-        });
-        let (begun, ran, ended) = tokio::join!(biased; bare(begin.as_deref()), join_all(runs), bare(last));
-        begun.map_err(error)?;
-        let answers = wave.calls.iter().zip(ran).map(|(call, ran)| named(call, ran)).collect::<Result<Vec<_>, _>>()?;
-        ended.map_err(error)?;
-        Ok(answers)
-    }
-
-    async fn send_one_by_one(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         let mut answers = Vec::with_capacity(wave.calls.len());
         for call in &wave.calls {
-            let prepared = self.prepared(call.statement, call.rows).await?;
-            let values = &wave.values[call.values.clone()];
-            let run = run(&self.client, &prepared, values);
-            let answer = match self.pending_begin.take() {
-                None => run.await,
-                Some(begin) => {
-                    self.in_transaction = true;
-                    let (begun, answer) = tokio::join!(biased; self.client.batch_execute(&begin), run);
-                    begun.and(answer)
-                }
-            };
-            answers.push(named(call, answer)?);
+            answers.append(&mut self.flight(std::slice::from_ref(call), wave, None).await?);
         }
         Ok(answers)
+    }
+
+    /// All statements and COMMIT in one flight. After an error the server skips the COMMIT.
+    pub(crate) async fn send_and_commit(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        // Until every answer is there nobody knows whether COMMIT arrived.
+        self.flight(&wave.calls, wave, Some("COMMIT")).await.map_err(Error::during_commit)
+    }
+
+    /// Sends an opening BEGIN, calls of a wave and perhaps a last verb together, and reads all answers. One Sync
+    /// stands behind them, so that after an error the server skips the rest.
+    async fn flight(&mut self, calls: &[Call], wave: &Wave<'_>, last: Option<&str>) -> Result<Vec<Answer>, Error> {
+        let begin = match self.pending_begin.take() {
+            Some(begin) => Some(self.verb(&begin).await?),
+            None => None,
+        };
+        let last = match last {
+            Some(last) => Some(self.verb(last).await?),
+            None => None,
+        };
+        let mut prepared = Vec::with_capacity(calls.len());
+        for call in calls {
+            prepared.push(self.prepared(call.statement, call.rows).await?);
+        }
+        if let Some(begin) = &begin {
+            self.write_call(begin, &[])?;
+        }
+        for (call, prepared) in calls.iter().zip(&prepared) {
+            self.write_call(prepared, &wave.values[call.values.clone()]).map_err(|e| e.context(call.statement.name))?;
+        }
+        if let Some(last) = &last {
+            self.write_call(last, &[])?;
+        }
+        let begun = usize::from(begin.is_some());
+        let steps = self.exchange(begun + calls.len() + usize::from(last.is_some())).await;
+        let (data, steps) = steps.map_err(|(at, e)| match calls.get(at.wrapping_sub(begun)) {
+            Some(call) => e.context(call.statement.name),
+            None => e,
+        })?;
+        let answer = |((call, prepared), step): ((&Call, Arc<Prepared>), Step)| Answer {
+            statement: call.statement.name,
+            rows: wave::Rows::Postgres(Rows::new(prepared.columns.clone(), data.clone(), step.cells)),
+            affected: step.affected,
+        };
+        Ok(calls.iter().zip(prepared).zip(steps.into_iter().skip(begun)).map(answer).collect())
     }
 
     /// A statement that commits by itself; the level comes from the session's default.
@@ -163,60 +288,211 @@ impl Session {
     ) -> Result<Answer, Error> {
         if self.default_level != Some(level) {
             let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
-            self.client.batch_execute(&sql).await.map_err(error)?;
+            self.execute(&sql).await?;
             self.default_level = Some(level);
         }
         let prepared = self.prepared(statement, 1).await?;
-        match run(&self.client, &prepared, values).await {
-            Ok((rows, affected)) => Ok(Answer { statement: statement.name, rows: Rows::Postgres(rows), affected }),
-            Err(e) => Err(error(e).during_commit().context(statement.name)),
-        }
+        let called = self.call(&prepared, values, statement.name).await;
+        called.map_err(|e| e.during_commit().context(statement.name))
     }
 
     pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
-        if self.pending_begin.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+        if self.pending_begin.take().is_some() || self.status == IDLE {
             return Ok(());
         }
-        self.client.batch_execute(verb).await.map_err(error)
-    }
-
-    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
-        self.flush_begin().await?;
-        self.client.batch_execute(sql).await.map_err(error)
-    }
-
-    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
-        self.flush_begin().await?;
-        let prepared = self.client.prepare(sql).await.map_err(error)?;
-        let (rows, affected) = run(&self.client, &prepared, values).await.map_err(error)?;
-        Ok(Answer { statement: "query", rows: Rows::Postgres(rows), affected })
-    }
-
-    async fn flush_begin(&mut self) -> Result<(), Error> {
-        if let Some(begin) = self.pending_begin.take() {
-            self.in_transaction = true;
-            self.client.batch_execute(&begin).await.map_err(error)?;
+        let failed = self.status == FAILED;
+        let prepared = self.verb(if failed { "ROLLBACK" } else { verb }).await?;
+        self.call(&prepared, &[], "the end of a transaction").await?;
+        if failed && verb == "COMMIT" {
+            return Err(Error::permanent("COMMIT of a transaction that had failed: it was rolled back"));
         }
         Ok(())
     }
 
-    pub(crate) async fn bulk(&mut self, table: &Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
+    /// Runs SQL by the simple protocol.
+    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
         self.flush_begin().await?;
-        let into = options.into.as_deref().unwrap_or(table.name);
-        let sql = self.dialect.copy(into, &table.column_list(), options.rows_per_commit);
-        let sink = self.client.copy_in(&sql).await.map_err(error)?;
-        let mut buffer = BytesMut::with_capacity(COPY_CHUNK_BYTES + 4096);
-        buffer.put_slice(b"PGCOPY\n\xff\r\n\0");
-        buffer.put_u64(0); // no flags, no header extension
-        let columns = i16::try_from(table.columns.len()).unwrap_or(i16::MAX);
-        Ok(Bulk {
-            sink: Box::pin(sink),
-            buffer,
-            columns,
-            sent_rows: 0,
-            sent_bytes: 0,
-            _session: std::marker::PhantomData,
+        self.run(sql).await
+    }
+
+    async fn run(&mut self, sql: &str) -> Result<(), Error> {
+        self.write(|out| frontend::query(sql, out))?;
+        self.send().await?;
+        let mut refused = None;
+        loop {
+            match self.line.message().await? {
+                (tag::ERROR, place) => refused = Some((0, Refusal::read(self.line.body(place)))),
+                (tag::READY, place) => {
+                    self.ready(place)?;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        self.line.forget();
+        refused.map_or(Ok(()), |(_, refusal)| Err(refusal.error()))
+    }
+
+    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.flush_begin().await?;
+        // Without a name: the next one takes its place.
+        let mut prepared = self.parse(vec![String::new()], &[sql.to_owned()]).await.map_err(|(_, e)| e)?;
+        let prepared = prepared.pop().ok_or_else(|| lost("no answer to a statement"))?;
+        self.call(&prepared, values, "query").await
+    }
+
+    async fn call(&mut self, prepared: &Prepared, values: &[Value<'_>], name: &'static str) -> Result<Answer, Error> {
+        self.write_call(prepared, values)?;
+        let (data, steps) = self.exchange(1).await.map_err(|(_, e)| e)?;
+        let Step { affected, cells } = steps.into_iter().next().unwrap_or_default();
+        let rows = wave::Rows::Postgres(Rows::new(prepared.columns.clone(), data, cells));
+        Ok(Answer { statement: name, rows, affected })
+    }
+
+    async fn flush_begin(&mut self) -> Result<(), Error> {
+        match self.pending_begin.take() {
+            Some(begin) => self.run(&begin).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a COPY FROM STDIN; the line stays engaged until [`Session::close_copy`].
+    async fn open_copy(&mut self, sql: &str) -> Result<(), Error> {
+        self.write(|out| frontend::query(sql, out))?;
+        self.send().await?;
+        match self.line.message().await? {
+            (tag::COPY_IN, _) => {
+                self.line.forget();
+                self.copying = true;
+                Ok(())
+            }
+            (tag::ERROR, place) => {
+                let refusal = Refusal::read(self.line.body(place));
+                self.settle(Some((0, refusal))).await.map_err(|(_, e)| e)
+            }
+            (tag, _) => Err(unexpected(tag).error()),
+        }
+    }
+
+    /// Reads how many rows a COPY stored, once its end has been sent.
+    async fn close_copy(&mut self) -> Result<u64, Error> {
+        self.copying = false;
+        let stored = self.step().await;
+        let (stored, refused) = match stored {
+            Ok(step) => (step.affected, None),
+            Err(refusal) => (0, Some((0, refusal))),
+        };
+        self.settle(refused).await.map_err(|(_, e)| e)?;
+        self.line.forget();
+        Ok(stored)
+    }
+
+    fn write(&mut self, message: impl FnOnce(&mut BytesMut) -> std::io::Result<()>) -> Result<(), Error> {
+        message(&mut self.line.out).map_err(|e| {
+            self.line.out.clear();
+            Error::permanent(e.to_string())
         })
+    }
+
+    /// Gathers a bound call.
+    fn write_call(&mut self, prepared: &Prepared, values: &[Value<'_>]) -> Result<(), Error> {
+        let out = &mut self.line.out;
+        if values.len() != prepared.parameters.len() {
+            out.clear();
+            let (given, wanted) = (values.len(), prepared.parameters.len());
+            return Err(Error::permanent(format!("{given} values for {wanted} parameters")));
+        }
+        let typed = values.iter().zip(&prepared.parameters);
+        let put =
+            |(value, ty): (&Value<'_>, &Option<Type>), out: &mut BytesMut| Ok(rows::put(*value, ty.as_ref(), out)?);
+        let written = match frontend::bind("", &prepared.name, BINARY, typed, put, BINARY, out) {
+            Ok(()) => frontend::execute("", 0, out).map_err(|e| e.to_string()),
+            Err(BindError::Conversion(e)) => Err(e.to_string()),
+            Err(BindError::Serialization(e)) => Err(e.to_string()),
+        };
+        written.map_err(|e| {
+            out.clear();
+            Error::permanent(e)
+        })
+    }
+
+    /// Sends what has gathered, with a Sync behind, and reads the answers of as many steps.
+    async fn exchange(&mut self, steps: usize) -> Result<(Bytes, Vec<Step>), Refused> {
+        frontend::sync(&mut self.line.out);
+        self.send().await.map_err(|e| (0, e))?;
+        let (mut answers, mut refused) = (Vec::with_capacity(steps), None);
+        while answers.len() < steps && refused.is_none() {
+            match self.step().await {
+                Ok(step) => answers.push(step),
+                Err(refusal) => refused = Some((answers.len(), refusal)),
+            }
+        }
+        self.settle(refused).await?;
+        Ok((self.line.take(), answers))
+    }
+
+    /// Sends what has gathered, after breaking off a COPY that nobody ended.
+    async fn send(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.copying) {
+            let mut fail = BytesMut::new();
+            frontend::copy_fail("given up", &mut fail).map_err(|e| Error::permanent(e.to_string()))?;
+            self.line.pour(&fail).await?;
+            // Its refusal is what was asked for.
+            while self.line.message().await?.0 != tag::READY {}
+            self.status = FAILED;
+            self.line.answered();
+            self.line.forget();
+        }
+        self.line.send().await
+    }
+
+    /// Reads the answer to one call.
+    async fn step(&mut self) -> Result<Step, Refusal> {
+        let mut step = Step::default();
+        loop {
+            let (tag, place) = self.line.message().await?;
+            let start = place.start;
+            let body = self.line.body(place);
+            match tag {
+                tag::DATA_ROW => rows::note_cells(body, start, &mut step.cells).ok_or_else(garbled)?,
+                tag::COMMAND_COMPLETE => {
+                    step.affected = affected(body);
+                    return Ok(step);
+                }
+                tag::BIND_COMPLETE => {}
+                tag::EMPTY_QUERY => return Ok(step),
+                tag::ERROR => return Err(Refusal::read(body)),
+                _ => return Err(unexpected(tag)),
+            }
+        }
+    }
+
+    /// Reads on until the server is ready again, and says what it refused before.
+    async fn settle(&mut self, mut refused: Option<(usize, Refusal)>) -> Result<(), Refused> {
+        if let Some((at, Refusal::Lost(e))) = refused {
+            return Err((at, e));
+        }
+        loop {
+            match (self.line.message().await, refused) {
+                (Ok((tag::READY, place)), refused) => {
+                    self.ready(place).map_err(|e| (0, e))?;
+                    let Some((at, refusal)) = refused else { return Ok(()) };
+                    self.line.forget();
+                    return Err((at, refusal.error()));
+                }
+                (Ok(_), again) => refused = again,
+                // The server's last words say more than that it is gone.
+                (Err(_), Some((at, refusal))) => return Err((at, refusal.error_of_lost())),
+                (Err(e), None) => return Err((0, e)),
+            }
+        }
+    }
+
+    /// Takes note of ReadyForQuery.
+    fn ready(&mut self, place: Range<usize>) -> Result<(), Error> {
+        self.status = *self.line.body(place).first().ok_or_else(|| lost("garbled"))?;
+        self.line.answered();
+        Ok(())
     }
 
     pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
@@ -240,37 +516,77 @@ impl Session {
     }
 }
 
-/// Runs a connection in a task that ends with the client; what broke it, the next statement reports.
-fn serve<S, T>((client, connection): (Client, Connection<S, T>)) -> Client
-where
-    Connection<S, T>: Future<Output = Result<(), tokio_postgres::Error>> + Send + 'static,
-{
-    tokio::spawn(async move {
-        if let Err(e) = connection.await {
-            tracing::debug!("connection ended: {e}");
+fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
+    (std::ptr::from_ref(statement) as usize, rows)
+}
+
+/// The number at the end of a command's tag: `INSERT 0 5`.
+fn affected(tag: &[u8]) -> u64 {
+    let digits = |byte: &u8| byte.is_ascii_digit();
+    let tag = tag.strip_suffix(b"\0").unwrap_or(tag);
+    let last = tag.iter().rev().take_while(|byte| digits(byte)).count();
+    tag[tag.len() - last..].iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+fn garbled() -> Refusal {
+    Refusal::Lost(lost("a message that can't be read"))
+}
+
+fn unexpected(tag: u8) -> Refusal {
+    Refusal::Lost(lost(&format!("a message `{}` where none may be", tag.escape_ascii())))
+}
+
+/// Why an answer is not what was asked for.
+#[derive(Debug)]
+enum Refusal {
+    /// The server's ErrorResponse.
+    Said { code: String, message: String },
+    /// There is no talking to it any more.
+    Lost(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(e: Error) -> Self {
+        Refusal::Lost(e)
+    }
+}
+
+impl Refusal {
+    /// Reads an ErrorResponse: fields of a letter and a text each.
+    fn read(body: &[u8]) -> Self {
+        let (mut code, mut message, mut detail) = (String::new(), String::new(), None);
+        for field in body.split(|byte| *byte == 0) {
+            let Some((letter, text)) = field.split_first() else { continue };
+            let text = String::from_utf8_lossy(text);
+            match letter {
+                b'C' => code = text.into_owned(),
+                b'M' => message = text.into_owned(),
+                b'D' => detail = Some(text.into_owned()),
+                _ => {}
+            }
         }
-    });
-    client
+        Refusal::Said { code, message: one_line(&message, detail.as_deref()) }
+    }
+
+    fn error(self) -> Error {
+        match self {
+            Refusal::Said { code, message } => classed(code, message),
+            Refusal::Lost(e) => e,
+        }
+    }
+
+    /// The same, where the server closed the connection behind it.
+    fn error_of_lost(self) -> Error {
+        match self {
+            Refusal::Said { code, message } => Error::new(Class::Lost, Some(code), message),
+            Refusal::Lost(e) => e,
+        }
+    }
 }
 
-type Ran = Result<(Vec<tokio_postgres::Row>, u64), tokio_postgres::Error>;
-
-async fn run(client: &Client, prepared: &tokio_postgres::Statement, values: &[Value<'_>]) -> Ran {
-    let stream = client.query_raw(prepared, values.iter().map(|v| v as &(dyn ToSql + Sync))).await?;
-    let mut stream = pin!(stream);
-    let mut rows = Vec::new();
-    while let Some(row) = stream.try_next().await? {
-        rows.push(row);
-    }
-    let affected = stream.rows_affected().unwrap_or(0);
-    Ok((rows, affected))
-}
-
-fn named(call: &Call, ran: Ran) -> Result<Answer, Error> {
-    match ran {
-        Ok((rows, affected)) => Ok(Answer { statement: call.statement.name, rows: Rows::Postgres(rows), affected }),
-        Err(e) => Err(error(e).context(call.statement.name)),
-    }
+fn one_line(message: &str, detail: Option<&str>) -> String {
+    let text = detail.map_or(message.to_owned(), |detail| format!("{message}: {detail}"));
+    text.replace('\n', " ")
 }
 
 /// Beginnings of codes that say: the connection, or this way into the cluster, is of no more use. Nothing is committed
@@ -280,251 +596,36 @@ fn named(call: &Call, ran: Ran) -> Result<Answer, Error> {
 const LOST: [&str; 4] = ["08", "57P", "40003", "58C0"];
 
 /// Classes an error by its SQLSTATE, never by its text.
-fn error(e: tokio_postgres::Error) -> Error {
-    let Some(db) = e.as_db_error() else {
-        // No answer of the server: the connection broke, could not be made, or a value did not fit its column.
-        let source = std::error::Error::source(&e);
-        let class = if source.is_some_and(|cause| cause.is::<Misfit>()) { Class::Permanent } else { Class::Lost };
-        let cause = source.map(|cause| format!(": {cause}")).unwrap_or_default();
-        return Error::new(class, None, format!("{e}{cause}"));
-    };
-    let code = db.code();
-    let hint = match code.code() {
+fn classed(code: String, mut message: String) -> Error {
+    let hint = match code.as_str() {
         "3D000" => ": create it first (CREATE DATABASE)",
         "53300" => ": ask for fewer --connections, or raise max_connections at the server",
         // Statements prepared over one server connection, used over another.
         "26000" | "42P05" => ": is a pooler in transaction mode in front? Connect to the server, or pool by session",
-        "28000" if db.message().contains("no encryption") => ": add ?sslmode=require to the URL",
+        "28000" if message.contains("no encryption") => ": add ?sslmode=require to the URL",
         _ => "",
     };
-    let class = if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE]
-        .contains(code)
-    {
+    let class = if RETRY.contains(&code.as_str()) {
         Class::Retry
-    } else if LOST.iter().any(|lost| code.code().starts_with(lost)) {
+    } else if LOST.iter().any(|lost| code.starts_with(lost)) {
         Class::Lost
-    } else if code.code() == INTEGRITY_STATE {
+    } else if code == INTEGRITY_STATE {
         Class::Integrity
     } else {
         Class::Permanent
     };
-    let mut message = db.message().replace('\n', " ");
-    if let Some(detail) = db.detail() {
-        message.push_str(": ");
-        message.push_str(&detail.replace('\n', " "));
-    }
     message.push_str(hint);
-    Error::new(class, Some(code.code().to_owned()), message)
+    Error::new(class, Some(code), message)
 }
 
-/// A value that its parameter's type can't hold.
-#[derive(Debug, thiserror::Error)]
-#[error("{value} does not fit a parameter of type {parameter}")]
-struct Misfit {
-    value: OwnedValue,
-    parameter: Type,
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        let misfit = || Misfit { value: self.to_owned(), parameter: ty.clone() };
-        match (*self, ty) {
-            (Value::Null, _) => return Ok(IsNull::Yes),
-            (Value::Int(v), &Type::INT2) => out.put_i16(v.try_into().map_err(|_| misfit())?),
-            (Value::Int(v), &Type::INT4) => out.put_i32(v.try_into().map_err(|_| misfit())?),
-            (Value::Int(v), &Type::INT8) => out.put_i64(v),
-            (Value::Int(v), &Type::NUMERIC) => put_numeric(v, 0, out),
-            (Value::Decimal(d), &Type::NUMERIC) => put_numeric(d.unscaled, d.scale, out),
-            (Value::Text(v), &Type::TEXT | &Type::VARCHAR | &Type::BPCHAR | &Type::NAME | &Type::UNKNOWN) => {
-                out.put_slice(v.as_bytes());
-            }
-            (Value::Timestamp(us), &Type::TIMESTAMP | &Type::TIMESTAMPTZ) => out.put_i64(us - EPOCH_US),
-            _ => return Err(Box::new(misfit())),
+/// A refusal met while the connection was opened.
+fn refusal(e: tokio_postgres::Error) -> Error {
+    match e.as_db_error() {
+        Some(db) => classed(db.code().code().to_owned(), one_line(db.message(), db.detail())),
+        None => {
+            let cause = std::error::Error::source(&e).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Error::new(Class::Lost, None, format!("{e}{cause}"))
         }
-        Ok(IsNull::No)
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
-}
-
-/// NUMERIC's wire form: groups of four decimal digits around the point, without leading or trailing zero groups.
-fn put_numeric(unscaled: i64, scale: u8, out: &mut impl BufMut) {
-    let pad = (4 - scale % 4) % 4;
-    let mut digits = u128::from(unscaled.unsigned_abs()) * 10_u128.pow(u32::from(pad));
-    let fraction_groups = i16::from((scale + pad) / 4);
-    let mut groups = [0_i16; 12];
-    let mut count = 0;
-    while digits > 0 {
-        groups[count] = (digits % 10_000) as i16;
-        digits /= 10_000;
-        count += 1;
-    }
-    let weight = count as i16 - fraction_groups - 1;
-    let trailing = groups[..count].iter().take_while(|g| **g == 0).count();
-    out.put_i16((count - trailing) as i16);
-    out.put_i16(if count == 0 { 0 } else { weight });
-    out.put_u16(if unscaled < 0 { 0x4000 } else { 0 });
-    out.put_u16(u16::from(scale));
-    for group in groups[trailing..count].iter().rev() {
-        out.put_i16(*group);
-    }
-}
-
-fn get_numeric(raw: &[u8]) -> Option<Decimal> {
-    let mut words = raw.chunks_exact(2).map(|w| i16::from_be_bytes([w[0], w[1]]));
-    let (count, weight, sign, scale) = (words.next()?, words.next()?, words.next()? as u16, words.next()?);
-    if !matches!(sign, 0 | 0x4000) {
-        return None; // NaN or infinite
-    }
-    // The value is Σ group × 10000^(weight - position); brought to `scale` digits behind the point.
-    let mut unscaled: i128 = 0;
-    for group in words.by_ref().take(usize::try_from(count).ok()?) {
-        unscaled = unscaled.checked_mul(10_000)?.checked_add(i128::from(group))?;
-    }
-    let last_group_exponent = 4 * (i32::from(weight) - i32::from(count) + 1);
-    let shift = last_group_exponent + i32::from(scale);
-    if shift >= 0 {
-        unscaled = unscaled.checked_mul(10_i128.checked_pow(shift as u32)?)?;
-    } else {
-        unscaled /= 10_i128.checked_pow(shift.unsigned_abs())?;
-    }
-    let unscaled = i64::try_from(if sign == 0 { unscaled } else { -unscaled }).ok()?;
-    Some(Decimal { unscaled, scale: u8::try_from(scale).ok()? })
-}
-
-/// Any column as a value of ours.
-struct Raw(OwnedValue);
-
-impl<'a> FromSql<'a> for Raw {
-    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Raw(match *ty {
-            Type::INT2 => OwnedValue::Int(i16::from_sql(ty, raw)?.into()),
-            Type::INT4 => OwnedValue::Int(i32::from_sql(ty, raw)?.into()),
-            Type::INT8 => OwnedValue::Int(i64::from_sql(ty, raw)?),
-            Type::BOOL => OwnedValue::Int(bool::from_sql(ty, raw)?.into()),
-            Type::FLOAT8 => OwnedValue::Float(f64::from_sql(ty, raw)?),
-            Type::NUMERIC => OwnedValue::Decimal(get_numeric(raw).ok_or("a number of too many digits")?),
-            Type::TIMESTAMP | Type::TIMESTAMPTZ => OwnedValue::Timestamp(i64::from_sql(&Type::INT8, raw)? + EPOCH_US),
-            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => {
-                OwnedValue::Text(std::str::from_utf8(raw)?.to_owned())
-            }
-            ref other => return Err(format!("a column of type {other}").into()),
-        }))
-    }
-
-    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Raw(OwnedValue::Null))
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-}
-
-/// A column as a value of ours.
-pub(crate) fn value(row: &tokio_postgres::Row, column: usize) -> Result<OwnedValue, String> {
-    row.try_get::<_, Raw>(column).map(|raw| raw.0).map_err(|e| e.to_string())
-}
-
-/// A column as a whole number, without a detour: the hot path's most frequent type.
-pub(crate) fn int(row: &tokio_postgres::Row, column: usize) -> Result<Option<i64>, String> {
-    let read = match row.columns().get(column).map(|c| c.type_()) {
-        Some(&Type::INT4) => row.try_get::<_, Option<i32>>(column).map(|v| v.map(i64::from)),
-        Some(&Type::INT2) => row.try_get::<_, Option<i16>>(column).map(|v| v.map(i64::from)),
-        Some(&Type::INT8) => row.try_get::<_, Option<i64>>(column),
-        _ => {
-            return match value(row, column)? {
-                OwnedValue::Null => Ok(None),
-                OwnedValue::Decimal(d) => d.at_scale(0).map(Some).ok_or_else(|| "not a whole number".to_owned()),
-                _ => Err("not a number".to_owned()),
-            };
-        }
-    };
-    read.map_err(|e| e.to_string())
-}
-
-/// A table being filled by COPY BINARY.
-pub(crate) struct Bulk<'s> {
-    sink: Pin<Box<CopyInSink<Bytes>>>,
-    buffer: BytesMut,
-    columns: i16,
-    sent_rows: u64,
-    sent_bytes: u64,
-    _session: std::marker::PhantomData<&'s mut Session>,
-}
-
-impl std::fmt::Debug for Bulk<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bulk").field("rows", &self.sent_rows).finish_non_exhaustive()
-    }
-}
-
-impl Bulk<'_> {
-    pub(crate) async fn flush_if_full(&mut self) -> Result<(), Error> {
-        if self.buffer.len() < COPY_CHUNK_BYTES {
-            return Ok(());
-        }
-        self.flush().await
-    }
-
-    async fn flush(&mut self) -> Result<(), Error> {
-        self.sent_bytes += self.buffer.len() as u64;
-        let piece = self.buffer.split().freeze();
-        self.buffer.reserve(COPY_CHUNK_BYTES + 4096);
-        self.sink.send(piece).await.map_err(error)
-    }
-
-    pub(crate) async fn finish(mut self) -> Result<Loaded, Error> {
-        self.buffer.put_i16(-1); // the trailer
-        self.flush().await?;
-        let stored = self.sink.as_mut().finish().await.map_err(error)?;
-        if stored != self.sent_rows {
-            return Err(Error::integrity(format!("COPY stored {stored} of {} rows", self.sent_rows)));
-        }
-        Ok(Loaded { rows: stored, bytes: self.sent_bytes })
-    }
-}
-
-impl RowSink for Bulk<'_> {
-    fn start_row(&mut self) {
-        self.sent_rows += 1;
-        self.buffer.put_i16(self.columns);
-    }
-
-    fn small_int(&mut self, value: i32) {
-        self.buffer.put_i32(2);
-        self.buffer.put_i16(value as i16);
-    }
-
-    fn int(&mut self, value: i32) {
-        self.buffer.put_i32(4);
-        self.buffer.put_i32(value);
-    }
-
-    fn decimal(&mut self, unscaled: i64, scale: u8) {
-        let at = self.buffer.len();
-        self.buffer.put_i32(0);
-        put_numeric(unscaled, scale, &mut self.buffer);
-        let length = (self.buffer.len() - at - 4) as i32;
-        self.buffer[at..at + 4].copy_from_slice(&length.to_be_bytes());
-    }
-
-    fn text(&mut self, value: &str) {
-        self.buffer.put_i32(value.len() as i32);
-        self.buffer.put_slice(value.as_bytes());
-    }
-
-    fn timestamp(&mut self, us: i64) {
-        self.buffer.put_i32(8);
-        self.buffer.put_i64(us - EPOCH_US);
-    }
-
-    fn null(&mut self) {
-        self.buffer.put_i32(-1);
     }
 }
 
@@ -533,28 +634,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numeric_has_postgres_own_bytes() {
-        let bytes = |unscaled, scale| {
-            let mut out = BytesMut::new();
-            put_numeric(unscaled, scale, &mut out);
-            out.to_vec()
-        };
-        // As `numeric_send` writes them: count, weight, sign, scale, groups.
-        assert_eq!(bytes(0, 2), [0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(bytes(-1000, 2), [0, 1, 0, 0, 0x40, 0, 0, 2, 0, 10]);
-        assert_eq!(bytes(1, 2), [0, 1, 0xff, 0xff, 0, 0, 0, 2, 0, 100]);
-        assert_eq!(bytes(30_000_000, 2), [0, 1, 0, 1, 0, 0, 0, 2, 0, 30]);
-        assert_eq!(bytes(1999, 4), [0, 1, 0xff, 0xff, 0, 0, 0, 4, 0x07, 0xcf]);
+    fn a_tag_ends_with_the_rows() {
+        let cases: [(&[u8], u64); 5] =
+            [(b"INSERT 0 15\0", 15), (b"UPDATE 3\0", 3), (b"COMMIT\0", 0), (b"SELECT 0\0", 0), (b"", 0)];
+        for (tag, rows) in cases {
+            assert_eq!(affected(tag), rows, "{}", tag.escape_ascii());
+        }
     }
 
     #[test]
-    fn numeric_survives_the_round_trip() {
-        for scale in [0, 1, 2, 4, 5] {
-            for unscaled in [0, 1, -1, 9, 10, 99_99, 10_000, -123_456_789, 99_999_999_999_999, i64::MAX, i64::MIN + 1] {
-                let mut out = BytesMut::new();
-                put_numeric(unscaled, scale, &mut out);
-                assert_eq!(get_numeric(&out), Some(Decimal { unscaled, scale }), "{unscaled} at {scale}");
-            }
-        }
+    fn a_refusal_is_one_line_and_classed_by_its_code() {
+        let said = |fields: &[u8]| Refusal::read(fields).error();
+        let conflict = said(b"SERROR\0VERROR\0C40001\0Mcould not\nserialize\0Dreason\0\0");
+        assert_eq!((conflict.class(), conflict.to_string().lines().count()), (Class::Retry, 1));
+        assert!(conflict.to_string().contains("could not serialize: reason"), "{conflict}");
+        assert_eq!(said(b"C57P01\0Mgoing\0\0").class(), Class::Lost);
+        assert_eq!(said(b"C23505\0Mtwice\0\0").class(), Class::Permanent);
     }
 }

@@ -20,6 +20,14 @@ pub(crate) struct Said {
     pub(crate) stderr: String,
 }
 
+impl Said {
+    /// Why a run is not believed, if it is one: the first thing to know of a failure.
+    fn reasons(&self) -> String {
+        let run: serde_json::Value = serde_json::from_str(&self.stdout).unwrap_or_default();
+        run["verdict"]["reasons"].to_string()
+    }
+}
+
 impl From<Output> for Said {
     fn from(output: Output) -> Self {
         Said {
@@ -38,7 +46,7 @@ pub(crate) fn say(args: &[&str]) -> Said {
 /// Runs to the end and expects success.
 pub(crate) fn done(args: &[&str]) -> Said {
     let said = say(args);
-    assert_eq!(said.status, 0, "{args:?}\n{}\n{}", said.stderr, said.stdout);
+    assert_eq!(said.status, 0, "{args:?}\n{}\n{}\n{}", said.reasons(), said.stderr, said.stdout);
     said
 }
 
