@@ -27,7 +27,7 @@ const TIMEOUTS: &str = "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT
 /// A running cluster; dropping it stops it and removes its data.
 ///
 /// Every node takes writes; a conflict between nodes is error 1213, also at COMMIT. What one acknowledged the others
-/// apply a little later: a session with `wsrep_sync_wait` waits for it. Nodes commit durably.
+/// apply a little later: a session with `wsrep_sync_wait` waits for it.
 #[derive(Debug)]
 pub struct Galera {
     site: Site,

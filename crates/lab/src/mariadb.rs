@@ -15,7 +15,8 @@ const START: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it and removes its data.
 ///
-/// Its user `root` has no password. It commits durably and takes `LOAD DATA LOCAL`.
+/// Its user `root` has no password. It takes `LOAD DATA LOCAL`. What it committed
+/// survives a kill of its processes, and of the machine unless it is temporary.
 #[derive(Debug)]
 pub struct MariaDb {
     site: Site,
@@ -156,6 +157,9 @@ impl Programs {
             "--local-infile=ON",
         ]);
         server.args(["--innodb-buffer-pool-size=256M", "--innodb-flush-log-at-trx-commit=1", "--max-connections=200"]);
+        if !site.durable() {
+            server.arg("--innodb-flush-method=nosync");
+        }
         server
     }
 

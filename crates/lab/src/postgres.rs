@@ -21,7 +21,7 @@ const START: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it and removes its data.
 ///
-/// It trusts every local connection and commits durably (`fsync`, `synchronous_commit`).
+/// It trusts every local connection. What it committed survives a kill of its processes, and of the machine unless it is temporary.
 #[derive(Debug)]
 pub struct Postgres {
     site: Site,
@@ -144,7 +144,7 @@ pub(crate) fn init(site: &Site, bin: &Path, data: &Path, settings: &[(&str, &str
         ("unix_socket_directories", &folder),
         ("shared_buffers", "256MB"),
         ("max_connections", "200"),
-        ("fsync", "on"),
+        ("fsync", if site.durable() { "on" } else { "off" }),
         ("synchronous_commit", "on"),
     ];
     // The last line of a name counts.

@@ -117,6 +117,12 @@ impl Site {
         &self.folder
     }
 
+    /// Whether what it commits must outlast the machine too. A temporary site goes with it anyhow, and tests that wait
+    /// for a busy disk learn nothing from it; a killed server's data are safe with the kernel.
+    pub(crate) fn durable(&self) -> bool {
+        self.kept
+    }
+
     /// Whether its programs run as another user than the caller.
     pub(crate) fn has_user(&self) -> bool {
         self.user.is_some()

@@ -165,7 +165,7 @@ fn what_the_catalog_hides_is_a_note() {
 
 #[test]
 fn postgres_with_its_settings_in_order_is_fit() {
-    let Some(server) = lab::postgres_or_skip() else { return };
+    let Some(server) = lab::or_skip(lab::Postgres::start_with(&[("fsync", "on")])) else { return };
     server.create_database("bench").unwrap();
     let url = server.url("bench");
     let empty = json(&["doctor", "--url", &url]);
