@@ -33,7 +33,7 @@ impl Dialect for Postgres {
     }
 
     fn verified(&self) -> Verified {
-        Verified::RealServer("PostgreSQL 15")
+        Verified::RealServer("PostgreSQL 15; the newest, 18, in the conformance suite")
     }
 
     fn default_port(&self) -> u16 {

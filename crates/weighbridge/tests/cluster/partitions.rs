@@ -1,4 +1,4 @@
-//! Declarative partitions on a real PostgreSQL, foreign keys after the load, and what is refused where.
+//! Partitions on real servers, foreign keys after the load, and what is refused where.
 
 use target::{Session, Url};
 
@@ -60,6 +60,34 @@ fn postgres_partitions_hold_their_warehouses() {
     done(&["load", "--url", &url, "--foreign-keys-only"]);
     assert_eq!(rows(&url, &[keys]), [10]);
     refused(&["load", "--url", &url, "--foreign-keys-only"], 1, &["there already"]);
+}
+
+#[test]
+fn mariadb_partitions_hold_their_warehouses() {
+    let Some(server) = lab::mariadb_or_skip() else { return };
+    server.create_database("bench").unwrap();
+    partitions_hold_their_warehouses(&server.url("bench"));
+}
+
+#[test]
+fn tidb_partitions_hold_their_warehouses() {
+    let Some(server) = lab::tidb_or_skip() else { return };
+    server.create_database("bench").unwrap();
+    partitions_hold_their_warehouses(&server.url("bench"));
+}
+
+/// Two warehouses in a partition each, driven and checked.
+fn partitions_hold_their_warehouses(url: &str) {
+    let place = Place::new();
+    assert_eq!(json(&["load", "--url", url, "--warehouses", "2", "--partitions", "2"])["complete"], true);
+    let tables = ["stock PARTITION (p0)", "stock PARTITION (p1)", "customer PARTITION (p1)", "item"];
+    assert_eq!(rows(url, &tables), [100_000, 100_000, 30_000, 100_000]);
+    let out = place.text("run");
+    let run = ["run", "--url", url, "--pacing", "none", "--connections", "4", "--ramp", "1s", "--duration", "3s"];
+    let run = json(&[&run[..], &["--check", "--out", &out]].concat());
+    assert_eq!(run["target"]["placement"], serde_json::json!({ "partitions": "2" }));
+    assert_eq!(run["reconciliation"]["passed"], true, "{run:#}");
+    assert!(run["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{run:#}");
 }
 
 #[test]
