@@ -480,6 +480,8 @@ impl Session {
                     self.line.forget();
                     return Err((at, refusal.error()));
                 }
+                // Without BEGIN the server commits after the answers, and may refuse that: none of the steps, all of them.
+                (Ok((tag::ERROR, place)), None) => refused = Some((usize::MAX, Refusal::read(self.line.body(place)))),
                 (Ok(_), again) => refused = again,
                 // The server's last words say more than that it is gone.
                 (Err(_), Some((at, refusal))) => return Err((at, refusal.error_of_lost())),

@@ -1,6 +1,6 @@
 //! A server that is not there, dies, or refuses: one line each, and the right class.
 
-use target::{Access, Class, Session, Url};
+use target::{Access, Class, Session, Statement, Url, Value, Wave};
 
 /// The line that a refused connection shows.
 async fn refusal(url: &str) -> String {
@@ -54,6 +54,51 @@ async fn a_killed_tidb() {
     let url = server.url("died");
     a_killed_server_is_told_from_a_refusal(&url, || server.kill().unwrap(), || server.restart().unwrap()).await;
 }
+
+static INSERT: Statement = Statement::new("insert", "INSERT INTO late (k) VALUES ($1)");
+
+/// A constraint that is looked at when the transaction commits: the statement's own answer says that all is well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_is_refused_is_no_success() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    let mut session = Session::connect(&Url::parse(&server.url("postgres")).unwrap()).await.unwrap();
+    session.execute("CREATE TABLE late (k INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED)").await.unwrap();
+    session.execute("INSERT INTO late VALUES (1)").await.unwrap();
+    let twice = [1.into()];
+
+    // By itself, behind the last answer.
+    let refused = session.query("INSERT INTO late (k) VALUES ($1)", &twice).await.unwrap_err();
+    assert_eq!((refused.code(), refused.class()), (Some("23505"), Class::Permanent), "{refused}");
+    let isolation = session.dialect().default_isolation();
+    let refused = session.transact(isolation, &INSERT, &twice).await.unwrap_err();
+    assert_eq!(refused.code(), Some("23505"), "{refused}");
+
+    // As COMMIT, in a flight of its own and behind a wave.
+    let mut wave = Wave::new();
+    wave.call(&INSERT, &twice);
+    session.begin(isolation, Access::ReadWrite);
+    session.send::<1>(&wave).await.unwrap();
+    assert_eq!(session.commit().await.unwrap_err().code(), Some("23505"));
+    session.pipeline();
+    session.begin(isolation, Access::ReadWrite);
+    assert_eq!(session.send_and_commit::<1>(&wave).await.unwrap_err().code(), Some("23505"));
+
+    // After a statement that failed COMMIT is not reached, and nothing of the transaction stays.
+    let mut wave = Wave::new();
+    wave.call(&INSERT, &[2.into()]).call(&INSERT, &[Value::Text("no number")]);
+    session.begin(isolation, Access::ReadWrite);
+    session.send_and_commit::<2>(&wave).await.unwrap_err();
+    session.rollback().await.unwrap();
+    wave = Wave::new();
+    wave.call(&INSERT, &[3.into()]).call(&INSERT, &[Value::Null]).call(&FAIL, &[0.into()]).call(&INSERT, &[4.into()]);
+    session.begin(isolation, Access::ReadWrite);
+    assert_eq!(session.send_and_commit::<4>(&wave).await.unwrap_err().code(), Some("22012"));
+    assert_eq!(session.commit().await.unwrap_err().class(), Class::Permanent, "it was rolled back");
+    let left = session.query("SELECT COUNT(*) FROM late", &[]).await.unwrap();
+    assert_eq!(left.only().unwrap().big(0).unwrap(), 1);
+}
+
+static FAIL: Statement = Statement::new("fail", "SELECT 1 / CAST($1 AS INTEGER)");
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_refusals_say_what_to_do() {

@@ -275,7 +275,7 @@ impl Drop for Pooler {
 
 #[test]
 fn a_pooler_in_transaction_mode_is_found() {
-    let Some(server) = lab::postgres_or_skip() else { return };
+    let Some(server) = lab::or_skip(lab::Postgres::start_with(&[("fsync", "on")])) else { return };
     server.create_database("bench").unwrap();
     let Some(pooler) = Pooler::start(&server) else { return };
     let findings = json_of_status(3, &["doctor", "--url", &pooler.url]);
