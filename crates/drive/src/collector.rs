@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use record::latency_log::Interval;
+use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
 
@@ -121,7 +123,7 @@ impl<'a> Collector<'a> {
 
         self.record.add(&self.merged);
         self.record.tare.peak_rss_bytes = memory_bytes().1;
-        self.files.latency.append(from, to - from, &self.merged)?;
+        self.files.latency.append(from, to - from, Interval::Recorded(&self.merged))?;
         self.files.timeline.append(&row)?;
         self.folder.write_record(self.record)?;
         self.merged.clear();

@@ -64,6 +64,12 @@ impl<C: Counter> Histogram<C> {
         self.hdr.count_between(us, self.hdr.high())
     }
 
+    /// The smallest time that at least this share of the times does not exceed, in microseconds.
+    #[must_use]
+    pub fn quantile_us(&self, share: f64) -> u64 {
+        self.hdr.value_at_quantile(share)
+    }
+
     /// Adds the times of `other`.
     pub fn merge(&mut self, other: &Histogram<C>) {
         self.clipped += other.clipped;
@@ -117,6 +123,11 @@ impl Histogram<u64> {
     pub fn merge_interval(&mut self, interval: &Histogram<u32>) {
         self.clipped += interval.clipped;
         self.merge_hdr(&interval.hdr);
+    }
+
+    /// Adds a time, in microseconds, that was recorded so often.
+    pub(crate) fn record_many(&mut self, us: u64, count: u64) {
+        self.hdr.saturating_record_n(us, count);
     }
 
     /// Adds a histogram of any bounds, such as one that was read from an interval log.

@@ -9,9 +9,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hdrhistogram::Histogram as Hdr;
-use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, LogEntry, Tag,
+};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use hdrhistogram::{Counter, Histogram as Hdr};
 use jiff::Timestamp;
 
 use crate::base64;
@@ -134,6 +136,28 @@ impl Names {
     }
 }
 
+/// What was measured in an interval.
+#[derive(Debug, Clone, Copy)]
+pub enum Interval<'a> {
+    /// What the driver threads recorded, merged.
+    Recorded(&'a Recorder),
+    /// What was read from the logs of several runs, summed.
+    Summed(&'a Histograms),
+}
+
+fn write<C: Counter>(
+    writer: &mut IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer>,
+    tag: &str,
+    histogram: &Hdr<C>,
+    at: Duration,
+    length: Duration,
+) {
+    let tag = Tag::new(tag).expect("names of transactions hold no comma and no blank");
+    writer
+        .write_histogram(histogram, at, length, Some(tag))
+        .expect("histograms of the fixed bounds serialize, and writing to memory does not fail");
+}
+
 /// The log, open for appending.
 pub struct LatencyLog {
     path: PathBuf,
@@ -163,19 +187,21 @@ impl LatencyLog {
     }
 
     /// Appends the histograms of one interval that began `at` after the log's start; empty ones are skipped.
-    pub fn append(&mut self, at: Duration, length: Duration, interval: &Recorder) -> Result<(), RecordError> {
+    pub fn append(&mut self, at: Duration, length: Duration, interval: Interval<'_>) -> Result<(), RecordError> {
         let mut lines = Vec::new();
         // A log writer borrows its output, so each interval has one; the header that it begins with is cut off again.
         let mut writer = IntervalLogWriterBuilder::new()
             .with_max_value_divisor(MAX_VALUE_DIVISOR)
             .begin_log_with(&mut lines, &mut self.serializer)
             .expect("writing to memory does not fail");
-        visit(interval, &self.names, |tag, histogram| {
-            let tag = Tag::new(&tag).expect("names of transactions hold no comma and no blank");
-            writer
-                .write_histogram(histogram.hdr(), at, length, Some(tag))
-                .expect("histograms of the fixed bounds serialize, and writing to memory does not fail");
-        });
+        match interval {
+            Interval::Recorded(recorder) => {
+                visit(recorder, &self.names, |tag, histogram| write(&mut writer, &tag, histogram.hdr(), at, length));
+            }
+            Interval::Summed(sums) => {
+                sums.iter().for_each(|(tag, histogram)| write(&mut writer, tag, histogram.hdr(), at, length));
+            }
+        }
         let header = lines.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         // One write, so that a crash cuts at most the last line.
         self.file.write_all(&lines[header..]).map_err(|e| RecordError::io("write", &self.path, e))
@@ -184,6 +210,73 @@ impl LatencyLog {
 
 /// Reads a log, summing each tag; what was tolerated is said in `warnings`.
 pub fn read(path: &Path, warnings: &mut Vec<String>) -> Result<Histograms, RecordError> {
+    let mut sums = Histograms::default();
+    read_each(path, warnings, |_, tag, hdr| sums.by_tag.entry(tag).or_default().merge_hdr(hdr))?;
+    Ok(sums)
+}
+
+/// The times of one second: upper edges of buckets in microseconds, each with its count. A histogram of every second
+/// of a long run would not fit into memory.
+pub type Second = Vec<(u64, u64)>;
+
+/// The times of a run by the second in which they were logged, and by tag.
+#[derive(Debug, Default)]
+pub struct Seconds {
+    by_second: BTreeMap<u64, BTreeMap<String, Second>>,
+}
+
+impl Seconds {
+    /// Those of a tag, in the order of the seconds; a second without a time of the tag has none.
+    #[must_use]
+    pub fn of(&self, tag: &str) -> Vec<&Second> {
+        self.by_second.values().filter_map(|tags| tags.get(tag)).collect()
+    }
+
+    /// Adds those of another run, second by second.
+    pub fn merge(&mut self, other: Seconds) {
+        for (second, tags) in other.by_second {
+            let mine = self.by_second.entry(second).or_default();
+            tags.into_iter().for_each(|(tag, mut times)| mine.entry(tag).or_default().append(&mut times));
+        }
+    }
+
+    /// Each second, from 0, with its histograms.
+    pub fn histograms(&self) -> impl Iterator<Item = (u64, Histograms)> + '_ {
+        self.by_second.iter().map(|(second, tags)| {
+            let mut sums = Histograms::default();
+            for (tag, times) in tags {
+                let sum = sums.by_tag.entry(tag.clone()).or_default();
+                times.iter().for_each(|(us, count)| sum.record_many(*us, *count));
+            }
+            (*second, sums)
+        })
+    }
+}
+
+/// Reads those times of a log whose tag is `wanted`, second by second; what was tolerated is said in `warnings`.
+pub fn read_seconds(
+    path: &Path,
+    wanted: impl Fn(&str) -> bool,
+    warnings: &mut Vec<String>,
+) -> Result<Seconds, RecordError> {
+    let mut seconds = Seconds::default();
+    read_each(path, warnings, |at, tag, hdr| {
+        if wanted(&tag) {
+            let buckets = hdr.iter_recorded();
+            let times = buckets.map(|bucket| (bucket.value_iterated_to(), bucket.count_since_last_iteration()));
+            let second = seconds.by_second.entry(at.as_secs_f64().round() as u64).or_default();
+            second.entry(tag).or_default().extend(times);
+        }
+    })?;
+    Ok(seconds)
+}
+
+/// Reads a log line by line: from when on its times are, its tag, and its histogram.
+fn read_each(
+    path: &Path,
+    warnings: &mut Vec<String>,
+    mut visit: impl FnMut(Duration, String, &Hdr<u64>),
+) -> Result<(), RecordError> {
     let bytes = std::fs::read(path).map_err(|e| RecordError::io("read", path, e))?;
     let damaged = |line: usize, detail: &str| RecordError::Damaged {
         path: path.to_path_buf(),
@@ -195,7 +288,6 @@ pub fn read(path: &Path, warnings: &mut Vec<String>) -> Result<Histograms, Recor
     } else if bytes[0] != b'#' {
         return Err(damaged(1, "not an HdrHistogram interval log: the first line is no `#` header"));
     }
-    let mut sums = Histograms::default();
     let mut deserializer = Deserializer::new();
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').enumerate().peekable();
     while let Some((index, line)) = lines.next() {
@@ -203,22 +295,22 @@ pub fn read(path: &Path, warnings: &mut Vec<String>) -> Result<Histograms, Recor
             continue;
         }
         match parse(line, &mut deserializer) {
-            Some((tag, hdr)) => sums.by_tag.entry(tag).or_default().merge_hdr(&hdr),
+            Some((at, tag, hdr)) => visit(at, tag, &hdr),
             None if lines.peek().is_none() => {
                 warnings.push(format!("{}:{}: the last line is cut off and was left out", path.display(), index + 1));
             }
             None => return Err(damaged(index + 1, "not a line of an HdrHistogram interval log; the file is damaged")),
         }
     }
-    Ok(sums)
+    Ok(())
 }
 
-/// The tag and the histogram of one line with its line end; `None` if it is none.
-fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(String, Hdr<u64>)> {
+/// The begin, the tag and the histogram of one line with its line end; `None` if it is none.
+fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(Duration, String, Hdr<u64>)> {
     let Some(Ok(LogEntry::Interval(entry))) = IntervalLogIterator::new(line).next() else {
         return None;
     };
     let payload = base64::decode(entry.encoded_histogram())?;
     let hdr = deserializer.deserialize(&mut payload.as_slice()).ok()?;
-    Some((entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
+    Some((entry.start_timestamp(), entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
 }

@@ -6,11 +6,14 @@
 //! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
 
 mod base64;
+pub mod claim;
+pub mod compare;
 pub mod error;
 pub mod folder;
 pub mod gateway;
 pub mod histogram;
 pub mod latency_log;
+pub mod merge;
 pub mod plan;
 pub mod recorder;
 pub mod run;

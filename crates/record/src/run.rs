@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
+use crate::merge::ClientPart;
 use crate::plan::Plan;
 use crate::recorder::{Counts, Phase, Recorder, Tally};
 use crate::summary::Summary;
@@ -48,6 +49,8 @@ pub struct RunRecord {
     pub counts: Vec<TransactionCounts>,
     /// Tallies of the measurement interval, in the order of the plan.
     pub tallies: Vec<Tally>,
+    /// The clients of a merged run; empty for the run of one.
+    pub clients: Vec<ClientPart>,
     /// What went through each gateway, in the order of the plan; empty where there is only one.
     pub gateways: Vec<GatewayRecord>,
     /// What the tool itself weighed.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use common::*;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use record::folder::{LATENCY_LOG, RUN_JSON, TIMELINE};
+use record::latency_log::Interval;
 use record::recorder::{Clock, Phase, Recorder};
 use record::run::{Ended, RECORD_VERSION, RunRecord};
 use record::timeline::Stage;
@@ -29,7 +30,7 @@ fn write(path: &Path, ended: Ended) -> RunRecord {
         let (stage, phase) =
             if second == 0 { (Stage::Ramp, Phase::Outside) } else { (Stage::Measured, Phase::Measured) };
         let interval = second_of(&record, phase, second);
-        log.append(Duration::from_secs(second), Duration::from_secs(1), &interval).unwrap();
+        log.append(Duration::from_secs(second), Duration::from_secs(1), Interval::Recorded(&interval)).unwrap();
         timeline.append(&row(second, stage)).unwrap();
         record.add(&interval);
     }
@@ -112,7 +113,7 @@ fn histograms_read_back_are_those_that_were_measured() {
             // From microseconds to beyond the bound.
             recorder.think(PAYMENT, Phase::Measured, (10f64.powf(dice.roll() * 9.2)) as u64);
         }
-        log.append(Duration::from_secs(second), Duration::from_secs(1), &recorder).unwrap();
+        log.append(Duration::from_secs(second), Duration::from_secs(1), Interval::Recorded(&recorder)).unwrap();
         expected.add(&recorder, &run.record.plan);
     }
     let read = opened(dir.path()).histograms;

@@ -3,7 +3,9 @@
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
 mod check;
+mod claim;
 mod columns;
+mod compare;
 mod doctor;
 mod json;
 mod table;
@@ -11,6 +13,8 @@ mod targets;
 mod topology;
 
 pub use check::{check_json, check_table};
+pub use claim::{claim_json, claim_table};
+pub use compare::{compare_json, compare_markdown, compare_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use table::table;

@@ -2,6 +2,7 @@
 
 use record::Stats;
 use record::gateway::Moves;
+use record::merge::ClientPart;
 use record::run::{CheckCounts, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
@@ -18,6 +19,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         transactions(summary),
         clocks(summary),
         gateways(run, summary),
+        clients(run),
         tare(run, summary),
         conclusion(run, verdict),
         format!("{NOT_AUDITED}\n"),
@@ -70,6 +72,43 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
     }
     text.push_str(&format!("All transactions a minute: {:.1}\n", summary.total_per_minute));
     text
+}
+
+/// One row a client of a merged run.
+fn clients(run: &RunRecord) -> String {
+    if run.clients.is_empty() {
+        return String::new();
+    }
+    let row = |client: &ClientPart| {
+        let last = client.first_warehouse + client.warehouses.saturating_sub(1);
+        vec![
+            client.folder.clone(),
+            format!("{}-{last}", client.first_warehouse),
+            client.connections.to_string(),
+            format!("{:.1}", client.start_skew_seconds),
+            format!("{:.1}", client.measured_seconds),
+            format!("{:.1}", client.nopm),
+            ms(client.response.count, client.response.p90),
+            ms(client.response.count, client.response.p99),
+            client.errors.to_string(),
+            format!("{:.1}", client.cpu_share_of_threads * 100.0),
+            ms(client.lag.count, client.lag.p99),
+        ]
+    };
+    let header = [
+        "<client",
+        "warehouses",
+        "connections",
+        "start +s",
+        "measured s",
+        "NOPM",
+        "p90 ms",
+        "p99 ms",
+        "errors",
+        "cpu %",
+        "lag p99 ms",
+    ];
+    columns(&header, run.clients.iter().map(row).collect())
 }
 
 /// Counts and response times per transaction type.

@@ -1,5 +1,7 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
+mod results;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use target::Isolation;
 use target::placement::Sharding;
 use workload::tpcc::Style;
+
+pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, VerifyArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -39,6 +43,12 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone
     Report(ReportArgs),
+    /// Make one result of the runs of many clients
+    Merge(MergeArgs),
+    /// Tell what changed between two runs, and whether chance explains it
+    Compare(CompareArgs),
+    /// Judge a claimed figure without a run: can it be true?
+    Verify(VerifyArgs),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -461,6 +471,12 @@ fn duration(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("must be at least 1s".to_owned()),
         duration => Ok(duration),
     }
+}
+
+fn response(text: &str) -> Result<Duration, String> {
+    let parsed: Option<jiff::SignedDuration> = text.parse().ok();
+    let time = parsed.and_then(|time| Duration::try_from(time).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| "write a time above 0, such as 250ms or 1.2s".to_owned())
 }
 
 fn ago(text: &str) -> Result<Duration, String> {

@@ -108,28 +108,28 @@ impl Judgement {
 
 impl Finding {
     /// A rule with its clause and limit, not yet judged.
-    fn of(rule: impl Into<String>, clause: &str, limit: impl Into<String>) -> Self {
+    pub(crate) fn of(rule: impl Into<String>, clause: &str, limit: impl Into<String>) -> Self {
         Finding { rule: rule.into(), clause: clause.to_owned(), limit: limit.into(), ..Finding::default() }
     }
 
     /// With its figure.
-    fn figure(mut self, figure: impl Into<String>) -> Self {
+    pub(crate) fn figure(mut self, figure: impl Into<String>) -> Self {
         self.figure = figure.into();
         self
     }
 
     /// With what came of it, and why.
-    fn judged(mut self, outcome: Judgement, why: impl Into<String>) -> Self {
+    pub(crate) fn judged(mut self, outcome: Judgement, why: impl Into<String>) -> Self {
         self.outcome = outcome;
         self.why = why.into();
         self
     }
 
-    fn pass(self) -> Self {
+    pub(crate) fn pass(self) -> Self {
         self.judged(Judgement::Pass, "")
     }
 
-    fn fail(self, why: impl Into<String>) -> Self {
+    pub(crate) fn fail(self, why: impl Into<String>) -> Self {
         self.judged(Judgement::Fail, why)
     }
 

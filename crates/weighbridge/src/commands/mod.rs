@@ -1,15 +1,18 @@
 //! The commands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
+pub(crate) mod merge;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod targets;
 pub(crate) mod topology;
+pub(crate) mod verify;
 
 use target::{Gateways, Url};
 

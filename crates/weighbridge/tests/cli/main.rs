@@ -9,6 +9,7 @@ mod forwarder;
 mod gateways;
 mod lab;
 mod odbc;
+mod results;
 mod same_data;
 mod support;
 mod whole_way;

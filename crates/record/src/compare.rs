@@ -1,0 +1,404 @@
+//! Two sides of runs held against each other: what differs in how they were made, and what in what they gave.
+//!
+//! A run's seconds are not independent of each other, so they are gathered into batches, and what the batches still
+//! share widens the interval. A percentile's error is found through its share: how much the batches differ in the part
+//! of their times that lies below it. Ratios are compared on the scale of logarithms, by Welch's t.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::error::RecordError;
+use crate::folder::{self, OpenedRun, RunFolder};
+use crate::latency_log;
+use crate::recorder::{Clock, Phase};
+use crate::summary::Summary;
+use crate::timeline::{self, Stage};
+use crate::verdict::{self, Status};
+
+/// Chance of calling equals different.
+const ALPHA: f64 = 0.05;
+
+/// Batches that an interval is cut into.
+const BATCHES: usize = 30;
+
+/// Fewest batches that tell a spread.
+const FEWEST_BATCHES: usize = 10;
+
+/// From so many runs a side on, the runs themselves are the sample.
+const FEWEST_RUNS: usize = 3;
+
+/// The percentiles that are compared.
+const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
+
+/// Facts that differ between any two runs, or follow from others.
+const ALWAYS_DIFFERENT: [&str; 4] = ["plan.seed", "plan.constants", "plan.tallies", "plan.transactions"];
+
+/// A run as it is compared.
+#[derive(Debug)]
+pub struct Compared {
+    opened: OpenedRun,
+    summary: Summary,
+    status: Status,
+    /// The latency log's histograms by tag, second by second.
+    seconds: latency_log::Seconds,
+}
+
+impl Compared {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// As [`RunFolder::open`].
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let opened = RunFolder::open(path)?;
+        let summary = Summary::of(&opened);
+        let status = verdict::judge(&opened.record, &summary, &opened.timeline).status;
+        let wanted = format!(".{}", Clock::Response.name());
+        let measured = |tag: &str| tag.ends_with(&wanted) && !tag.starts_with("outside.");
+        let seconds = latency_log::read_seconds(&path.join(folder::LATENCY_LOG), measured, &mut Vec::new())?;
+        Ok(Self { opened, summary, status, seconds })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.opened.path
+    }
+
+    /// Completed transactions of one type, or of all, a minute; a batch each.
+    fn rates(&self, index: Option<usize>) -> Vec<f64> {
+        let rows = &self.opened.timeline;
+        let measured = timeline::durations(rows).zip(rows).filter(|(_, row)| row.stage == Stage::Measured);
+        let seconds: Vec<(f64, f64)> = measured
+            .map(|(seconds, row)| {
+                let completed = &row.completed;
+                let count = index.map_or_else(|| completed.iter().sum(), |i| completed.get(i).copied().unwrap_or(0));
+                (seconds, count as f64)
+            })
+            .collect();
+        batches(&seconds)
+            .map(|batch| {
+                let (seconds, count) = batch.iter().fold((0.0, 0.0), |sum, s| (sum.0 + s.0, sum.1 + s.1));
+                if seconds > 0.0 { count * 60.0 / seconds } else { 0.0 }
+            })
+            .collect()
+    }
+
+    fn rate(&self, index: Option<usize>) -> Estimate {
+        let value = match index {
+            Some(index) => {
+                let count = self.summary.transactions.get(index).map_or(0, |figures| figures.count);
+                count as f64 * 60.0 / self.summary.measured_seconds.max(1e-9)
+            }
+            None => self.summary.total_per_minute,
+        };
+        Estimate { value, ..Estimate::of_series(&self.rates(index)) }
+    }
+
+    /// A percentile of a transaction's response time, in milliseconds.
+    fn percentile(&self, transaction: &str, q: f64) -> Option<Estimate> {
+        let tag = latency_log::tag(transaction, Phase::Measured, Clock::Response);
+        let all = self.opened.histograms.get(&tag)?;
+        let at = |q: f64| all.quantile_us(q.clamp(0.0, 1.0)) as f64 / 1000.0;
+        let (value, limit) = (at(q), all.quantile_us(q));
+        let shares: Vec<f64> = batches(&self.seconds.of(&tag))
+            .filter_map(|batch| {
+                let times = || batch.iter().copied().flatten();
+                let count: u64 = times().map(|(_, count)| count).sum();
+                let below = times().filter(|(us, _)| *us <= limit).map(|(_, count)| count).sum::<u64>();
+                (count > 0).then(|| below as f64 / count as f64)
+            })
+            .collect();
+        let share = Estimate::of_series(&shares);
+        // One standard error of the share, to either side, in terms of the time.
+        let error = (at(q + share.error) - at(q - share.error)) / 2.0;
+        Some(Estimate { value, error, freedom: share.freedom })
+    }
+}
+
+/// The seconds as batches of equal length; the last that is not full is left out.
+fn batches<T>(seconds: &[T]) -> std::slice::ChunksExact<'_, T> {
+    seconds.chunks_exact((seconds.len() / BATCHES).max(1))
+}
+
+/// A figure with its standard error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Its standard error, in the same unit; infinite where it can't be told.
+    pub error: f64,
+    /// Degrees of freedom of the error.
+    pub freedom: f64,
+}
+
+impl Estimate {
+    /// The mean of a series whose neighbours may be alike.
+    #[must_use]
+    pub fn of_series(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n.max(1.0);
+        if values.len() < FEWEST_BATCHES {
+            return Self { value: mean, error: f64::INFINITY, freedom: 1.0 };
+        }
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let neighbours: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+        // The estimate of so short a series is too low by about 1/n (Marriott and Pope 1954, 1 + 3 rho over n).
+        let raw = if squares > 0.0 { neighbours / squares } else { 0.0 };
+        let rho = (raw + (1.0 + 3.0 * raw) / n).clamp(0.0, 0.9);
+        // The variance of a mean of values that share so much with their neighbours.
+        let inflation = (1.0 + rho) / (1.0 - rho);
+        let error = (squares / (n - 1.0) / n * inflation).sqrt();
+        Self { value: mean, error, freedom: ((n - 1.0) / inflation).max(1.0) }
+    }
+
+    /// One figure of several runs.
+    fn of_runs(runs: &[Estimate]) -> Self {
+        let n = runs.len() as f64;
+        let value = runs.iter().map(|run| run.value).sum::<f64>() / n;
+        if runs.len() >= FEWEST_RUNS {
+            let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
+            return Self { value, error: (squares / (n - 1.0) / n).sqrt(), freedom: n - 1.0 };
+        }
+        let variance: f64 = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / (n * n);
+        Self { value, error: variance.sqrt(), freedom: runs.iter().map(|run| run.freedom).sum() }
+    }
+}
+
+/// One figure of both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// What it is: `New-Order, a minute`.
+    pub name: String,
+    /// Whether more of it is better.
+    pub more_is_better: bool,
+    /// The base's figure.
+    pub base: Estimate,
+    /// The new side's.
+    pub new: Estimate,
+    /// New over base.
+    pub ratio: f64,
+    /// The 95 % interval of the ratio; `None` where the runs are too short to tell.
+    pub interval: Option<[f64; 2]>,
+    /// Chance of such a ratio, or a farther one, between equals.
+    pub chance: Option<f64>,
+    /// Whether chance is no explanation; for those beside the first, the number of them is allowed for (Holm).
+    pub significant: bool,
+}
+
+impl Effect {
+    /// Compares two figures; `None` where one of them is nothing.
+    #[must_use]
+    pub fn of(name: String, more_is_better: bool, base: Estimate, new: Estimate) -> Option<Self> {
+        if base.value <= 0.0 || new.value <= 0.0 {
+            return None;
+        }
+        let ratio = new.value / base.value;
+        let parts = [base, new].map(|side| ((side.error / side.value).powi(2), side.freedom));
+        let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
+        let known = variance.is_finite() && variance > 0.0;
+        let freedom = variance.powi(2) / parts.iter().map(|(v, freedom)| v.powi(2) / freedom).sum::<f64>();
+        let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok().filter(|_| known);
+        let error = variance.sqrt();
+        let interval = student.as_ref().map(|t| {
+            let reach = t.inverse_cdf(1.0 - ALPHA / 2.0) * error;
+            [-1.0, 1.0].map(|sign| (ratio.ln() + sign * reach).exp())
+        });
+        let chance = student.as_ref().map(|t| 2.0 * t.cdf(-(ratio.ln() / error).abs()));
+        let significant = chance.is_some_and(|chance| chance < ALPHA);
+        Some(Self { name, more_is_better, base, new, ratio, interval, chance, significant })
+    }
+
+    /// How much worse the new side is, as a fraction; 0 if it is not.
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        if self.more_is_better { (1.0 - self.ratio).max(0.0) } else { (self.ratio - 1.0).max(0.0) }
+    }
+}
+
+/// Something in which the sides were made differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Which fact: `target.settings.shared_buffers`.
+    pub what: String,
+    /// The base's value; empty if it has none.
+    pub base: String,
+    /// The new side's.
+    pub new: String,
+}
+
+/// What comes of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The base's runs.
+    pub base: Vec<String>,
+    /// The new side's.
+    pub new: Vec<String>,
+    /// Why they should not be compared; it was done nevertheless.
+    pub objections: Vec<String>,
+    /// In what they were made differently.
+    pub differences: Vec<Difference>,
+    /// What decides: the rate, or the response time where waits hold the rate.
+    pub decisive: Effect,
+    /// All the others.
+    pub effects: Vec<Effect>,
+    /// What the figures can't tell.
+    pub cautions: Vec<String>,
+}
+
+/// Why two sides can't be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// They are not alike enough; each reason a clause.
+    #[error("{}; --force compares them nevertheless, and says so", .0.join("; "))]
+    Unlike(Vec<String>),
+    /// There is nothing in one of them.
+    #[error("{0}: nothing was measured that could be compared")]
+    Nothing(String),
+}
+
+/// Compares two sides, each of one run or of several repetitions.
+///
+/// # Errors
+/// [`CompareError::Unlike`], unless forced: one side keeps to the standard and the other does not, or a run is invalid.
+pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Comparison, CompareError> {
+    let (Some(first), Some(other)) = (base.first(), new.first()) else {
+        return Err(CompareError::Nothing("a side without a run".to_owned()));
+    };
+    let objections = objections(base, new);
+    if !objections.is_empty() && !force {
+        return Err(CompareError::Unlike(objections));
+    }
+    let plan = &first.opened.record.plan;
+    let side = |runs: &[Compared], of: &dyn Fn(&Compared) -> Option<Estimate>| {
+        let estimates: Option<Vec<Estimate>> = runs.iter().map(of).collect();
+        estimates.map(|estimates| Estimate::of_runs(&estimates))
+    };
+    let effect = |name: String, more_is_better: bool, of: &dyn Fn(&Compared) -> Option<Estimate>| {
+        Effect::of(name, more_is_better, side(base, of)?, side(new, of)?)
+    };
+    let headline = plan.headline();
+    let mut effects = Vec::new();
+    let title = headline.map_or("transactions".to_owned(), |index| plan.transactions[index].title.clone());
+    effects.extend(effect(format!("{title}s a minute"), true, &|run| Some(run.rate(headline))));
+    effects.extend(effect("all transactions a minute".to_owned(), true, &|run| Some(run.rate(None))));
+    for rule in &plan.transactions {
+        for (label, q) in PERCENTILES {
+            let name = format!("{} response time, {label}, ms", rule.title);
+            effects.extend(effect(name, false, &|run| run.percentile(&rule.name, q)));
+        }
+    }
+    // Where waits hold the rate, the response time is what can change.
+    let decisive =
+        if plan.is_standard() { format!("{title} response time, p90, ms") } else { format!("{title}s a minute") };
+    let at = effects.iter().position(|effect| effect.name == decisive);
+    let decisive = at.map(|at| effects.remove(at)).ok_or_else(|| CompareError::Nothing(name_of(first, other)))?;
+    allow_for_number(&mut effects);
+    let mut cautions = Vec::new();
+    if base.len().min(new.len()) < FEWEST_RUNS {
+        cautions.push(format!(
+            "fewer than {FEWEST_RUNS} runs a side: what changes from run to run (caches, placement, neighbours) is not in the intervals"
+        ));
+    }
+    if decisive.interval.is_none() {
+        cautions.push(format!("a run is too short to tell a spread: {FEWEST_BATCHES} seconds at least"));
+    }
+    let names = |runs: &[Compared]| runs.iter().map(|run| run.path().display().to_string()).collect();
+    let differences = differences(first, other);
+    Ok(Comparison { base: names(base), new: names(new), objections, differences, decisive, effects, cautions })
+}
+
+fn name_of(base: &Compared, new: &Compared) -> String {
+    format!("{} and {}", base.path().display(), new.path().display())
+}
+
+/// What speaks against comparing the sides at all.
+fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
+    let mut objections = Vec::new();
+    let all = || base.iter().chain(new);
+    let differ = |of: &dyn Fn(&Compared) -> String| {
+        let mut values: Vec<String> = all().map(of).collect();
+        values.sort();
+        values.dedup();
+        (values.len() > 1).then(|| values.join(" and "))
+    };
+    if let Some(workloads) = differ(&|run| run.opened.record.plan.workload.clone()) {
+        objections.push(format!("different workloads: {workloads}"));
+    }
+    let kept = |run: &Compared| if run.opened.record.plan.is_standard() { "standard" } else { "unconstrained" };
+    if let Some(kinds) = differ(&|run| kept(run).to_owned()) {
+        objections.push(format!("{kinds} runs measure different things"));
+    }
+    for run in all().filter(|run| run.status == Status::Invalid) {
+        objections.push(format!("{} is invalid", run.path().display()));
+    }
+    for runs in [base, new] {
+        let repeated =
+            runs.iter().skip(1).flat_map(|run| differences(&runs[0], run).into_iter().map(move |d| (run, d)));
+        let plans = repeated.filter(|(_, difference)| difference.what.starts_with("plan."));
+        objections.extend(plans.map(|(run, difference)| {
+            let Difference { what, base, new } = difference;
+            format!(
+                "{} is no repetition of {}: {what} {new}, not {base}",
+                run.path().display(),
+                runs[0].path().display()
+            )
+        }));
+    }
+    objections
+}
+
+/// Allows for the number of comparisons: the smallest chance must be the smallest by their number (Holm 1979).
+fn allow_for_number(effects: &mut [Effect]) {
+    let mut order: Vec<usize> = (0..effects.len()).filter(|at| effects[*at].chance.is_some()).collect();
+    order.sort_by(|a, b| effects[*a].chance.partial_cmp(&effects[*b].chance).unwrap_or(std::cmp::Ordering::Equal));
+    let mut holds = true;
+    for (rank, at) in order.iter().enumerate() {
+        let left = (order.len() - rank) as f64;
+        holds &= effects[*at].chance.is_some_and(|chance| chance * left < ALPHA);
+        effects[*at].significant = holds;
+    }
+}
+
+/// The facts in which two runs were made differently.
+fn differences(base: &Compared, new: &Compared) -> Vec<Difference> {
+    let facts = |run: &Compared| {
+        let record = &run.opened.record;
+        let nodes = record.topology.as_ref().map(|topology| topology["nodes"].clone());
+        let mut facts = std::collections::BTreeMap::new();
+        let of = |value: Result<Value, serde_json::Error>| value.unwrap_or(Value::Null);
+        flatten("tool", &of(serde_json::to_value(&record.tool)), &mut facts);
+        flatten("client", &of(serde_json::to_value(&record.client)), &mut facts);
+        flatten("target", &of(serde_json::to_value(&record.target)), &mut facts);
+        flatten("topology.nodes", &nodes.unwrap_or(Value::Null), &mut facts);
+        flatten("plan", &of(serde_json::to_value(&record.plan)), &mut facts);
+        facts
+    };
+    let (base, new) = (facts(base), facts(new));
+    let names: std::collections::BTreeSet<&String> = base.keys().chain(new.keys()).collect();
+    let told =
+        |facts: &std::collections::BTreeMap<String, String>, name: &str| facts.get(name).cloned().unwrap_or_default();
+    names
+        .into_iter()
+        .filter(|name| base.get(*name) != new.get(*name))
+        .filter(|name| !ALWAYS_DIFFERENT.iter().any(|known| name.starts_with(known)))
+        .map(|name| Difference { what: name.clone(), base: told(&base, name), new: told(&new, name) })
+        .collect()
+}
+
+/// The leaves of a JSON value by their path.
+fn flatten(path: &str, value: &Value, facts: &mut std::collections::BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| flatten(&format!("{path}.{name}"), value, facts))
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, value)| flatten(&format!("{path}.{}", at + 1), value, facts));
+        }
+        Value::Null => {}
+        Value::String(text) => drop(facts.insert(path.to_owned(), text.clone())),
+        other => drop(facts.insert(path.to_owned(), other.to_string())),
+    }
+}

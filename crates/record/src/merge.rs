@@ -1,0 +1,383 @@
+//! One result of the runs of several clients: counts added, histograms merged, nothing averaged.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::RecordError;
+use crate::folder::{LATENCY_LOG, OpenedRun, RunFolder};
+use crate::histogram::{Histogram, Stats};
+use crate::latency_log::{self, Interval, Seconds};
+use crate::plan::Plan;
+use crate::recorder::{Clock, Phase};
+use crate::run::{CheckResult, Ended, ReconciledItem, Reconciliation, RunRecord};
+use crate::summary::Summary;
+use crate::timeline::{Stage, TimelineRow};
+
+/// Starts may lie so far apart, as a share of the ramp-up and the interval, before clocks or clients are not believed.
+const MOST_SKEW: f64 = 0.1;
+
+/// Starts so far apart are said, in seconds.
+const SMALL_SKEW: f64 = 1.0;
+
+/// One client of a merged run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientPart {
+    /// Its run folder.
+    pub folder: String,
+    /// Its first warehouse.
+    pub first_warehouse: u32,
+    /// How many it drove.
+    pub warehouses: u32,
+    /// Its connections.
+    pub connections: u32,
+    /// Its inputs' seed.
+    pub seed: u64,
+    /// Its start after the first client's, by their own clocks, seconds.
+    pub start_skew_seconds: f64,
+    /// How it ended.
+    pub ended: Ended,
+    /// Its measurement interval as it really was, seconds.
+    pub measured_seconds: f64,
+    /// Its headline transactions a minute.
+    pub nopm: f64,
+    /// Their response time.
+    pub response: Stats,
+    /// Transactions of all types that failed.
+    pub errors: u64,
+    /// Its CPU time over the time of its driver threads, 0..1.
+    pub cpu_share_of_threads: f64,
+    /// Its largest resident memory, bytes.
+    pub peak_rss_bytes: u64,
+    /// Its timer's lag.
+    pub lag: Stats,
+}
+
+/// Why runs can't be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// They are not parts of one run; each reason a clause.
+    #[error("{}; --force merges them nevertheless, and says so", .0.join("; "))]
+    Unlike(Vec<String>),
+    /// Two drove the same warehouses: their counts can't be added.
+    #[error("{first} and {second} both drove warehouse {warehouse}: parts of one run don't overlap")]
+    Overlap {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+        /// The first warehouse of both.
+        warehouse: u32,
+    },
+    /// A folder can't be read or written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+/// Merges runs into a new folder, which reads like any other.
+///
+/// # Errors
+/// [`MergeError::Overlap`]; [`MergeError::Unlike`] unless forced; what the folders refuse.
+pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<OpenedRun, MergeError> {
+    runs.sort_by_key(|run| run.record.plan.first_warehouse);
+    for pair in runs.windows(2) {
+        let (first, second) = (&pair[0], &pair[1]);
+        if end(&first.record.plan) > second.record.plan.first_warehouse {
+            return Err(MergeError::Overlap {
+                first: name(first),
+                second: name(second),
+                warehouse: second.record.plan.first_warehouse,
+            });
+        }
+    }
+    let unlike = unlike(&runs);
+    if !unlike.is_empty() && !force {
+        return Err(MergeError::Unlike(unlike));
+    }
+    let mut seconds = Seconds::default();
+    for run in &runs {
+        seconds.merge(latency_log::read_seconds(&run.path.join(LATENCY_LOG), |_| true, &mut Vec::new())?);
+    }
+    let mut record = record(&runs);
+    record.plan.deviations.extend(unlike.into_iter().map(|why| format!("merged by force: {why}")));
+    let folder = RunFolder::create(out)?;
+    folder.write_record(&record)?;
+    let mut log = folder.latency_log(record.started_at.unwrap_or_default(), &record.plan)?;
+    let mut rows = timeline(&runs);
+    for (second, sums) in seconds.histograms() {
+        log.append(Duration::from_secs(second), Duration::from_secs(1), Interval::Summed(&sums))?;
+        if let Some(row) = rows.get_mut(second as usize) {
+            set_times(row, &sums, &record.plan);
+        }
+    }
+    let mut file = folder.timeline(&record.plan)?;
+    rows.iter().try_for_each(|row| file.append(row))?;
+    Ok(RunFolder::open(out)?)
+}
+
+fn name(run: &OpenedRun) -> String {
+    run.path.display().to_string()
+}
+
+/// The warehouse behind a plan's last.
+fn end(plan: &Plan) -> u32 {
+    plan.first_warehouse + plan.warehouses
+}
+
+/// Starts after the first one, by the clients' own clocks, seconds.
+fn skews(runs: &[OpenedRun]) -> Vec<f64> {
+    let starts: Vec<_> = runs.iter().map(|run| run.record.started_at).collect();
+    let first = starts.iter().flatten().min().copied();
+    let since = |start: jiff::Timestamp| first.map_or(0.0, |first| start.duration_since(first).as_secs_f64());
+    starts.into_iter().map(|start| start.map_or(0.0, since)).collect()
+}
+
+/// In what the runs are not parts of one.
+fn unlike(runs: &[OpenedRun]) -> Vec<String> {
+    let mut unlike = Vec::new();
+    let Some(first) = runs.first() else { return unlike };
+    let facts: [(&str, &dyn Fn(&RunRecord) -> String); 12] = [
+        ("version of the tool", &|r| r.tool.version.clone()),
+        ("workload", &|r| r.plan.workload.clone()),
+        ("database", &|r| format!("{} {}", r.target.kind, r.target.version)),
+        ("data: seed of the load", &|r| r.plan.load_seed.to_string()),
+        ("data: constants", &|r| format!("{:?}", r.plan.constants)),
+        ("data: warehouses loaded", &|r| r.plan.loaded_warehouses.to_string()),
+        ("warehouses of the whole fleet", &|r| r.plan.total_warehouses.to_string()),
+        ("pacing", &|r| r.plan.pacing.to_string()),
+        ("style", &|r| r.plan.style.clone()),
+        ("isolation level", &|r| r.plan.isolation.clone()),
+        ("mix", &|r| r.plan.mix.clone()),
+        ("ramp-up and interval", &|r| format!("{} s and {} s", r.plan.ramp_seconds, r.plan.duration_seconds)),
+    ];
+    for (fact, of) in facts {
+        // Without a common total each client names its own share.
+        if fact.starts_with("warehouses of the whole")
+            && runs.iter().all(|run| run.record.plan.total_warehouses == run.record.plan.warehouses)
+        {
+            continue;
+        }
+        let expected = of(&first.record);
+        for run in &runs[1..] {
+            let found = of(&run.record);
+            if found != expected {
+                unlike.push(format!("{fact}: {found} in {}, {expected} in {}", name(run), name(first)));
+            }
+        }
+    }
+    let length = first.record.plan.ramp_seconds + first.record.plan.duration_seconds;
+    for (run, skew) in runs.iter().zip(skews(runs)) {
+        if skew > (MOST_SKEW * length).max(SMALL_SKEW) {
+            unlike.push(format!(
+                "{} started {skew:.1} s after the first: no part of one run, or its clock is off",
+                name(run)
+            ));
+        }
+    }
+    unlike
+}
+
+/// The record of the whole.
+fn record(runs: &[OpenedRun]) -> RunRecord {
+    let first = &runs[0].record;
+    let mut whole = RunRecord { summary: None, verdict: None, ..first.clone() };
+    whole.clients = clients(runs);
+    let plans = || runs.iter().map(|run| &run.record.plan);
+    let plan = &mut whole.plan;
+    plan.warehouses = plans().map(|plan| plan.warehouses).sum();
+    plan.total_warehouses = plans().map(|plan| plan.total_warehouses).max().unwrap_or(0).max(plan.warehouses);
+    plan.connections = plans().map(|plan| plan.connections).sum();
+    plan.terminals = plans().map(|plan| plan.terminals).sum();
+    plan.threads = plans().map(|plan| plan.threads).sum();
+    plan.left_standard = union(plans().map(|plan| &plan.left_standard));
+    plan.deviations = union(plans().map(|plan| &plan.deviations));
+    // What one client alone left out the others may have driven.
+    plan.deviations.retain(|deviation| !deviation.ends_with("warehouses are driven (4.2.2)"));
+    plan.deviations.extend(gaps(runs));
+    if plan.warehouses < plan.loaded_warehouses {
+        plan.deviations
+            .push(format!("{} of {} warehouses are driven (4.2.2)", plan.warehouses, plan.loaded_warehouses));
+    }
+    let late = whole.clients.iter().map(|client| client.start_skew_seconds).fold(0.0, f64::max);
+    if late > SMALL_SKEW {
+        plan.deviations.push(format!("the clients started up to {late:.1} s apart, by their own clocks"));
+    }
+    for client in whole.clients.iter().filter(|client| client.ended != Ended::Completed) {
+        plan.deviations
+            .push(format!("{} did not end as planned: {:.1} s of it count", client.folder, client.measured_seconds));
+    }
+    let same_gateways =
+        plans().all(|other| other.gateways.iter().map(|g| &g.url).eq(first.plan.gateways.iter().map(|g| &g.url)));
+    if !same_gateways {
+        plan.gateways.clear();
+        whole.gateways.clear();
+        plan.deviations
+            .push("the clients used different gateways: figures per gateway stand in their own folders".into());
+    }
+    for run in &runs[1..] {
+        let part = &run.record;
+        for (mine, theirs) in whole.counts.iter_mut().zip(&part.counts) {
+            mine.measured.merge(&theirs.measured);
+            mine.outside.merge(&theirs.outside);
+        }
+        whole.tallies.iter_mut().zip(&part.tallies).for_each(|(mine, theirs)| mine.merge(theirs));
+        for (mine, theirs) in whole.gateways.iter_mut().zip(&part.gateways) {
+            mine.measured.merge(&theirs.measured);
+            mine.outside.merge(&theirs.outside);
+            mine.moves.merge(&theirs.moves);
+        }
+        for (mine, theirs) in whole.plan.gateways.iter_mut().zip(&part.plan.gateways) {
+            mine.connections += theirs.connections;
+            mine.warehouses += theirs.warehouses;
+        }
+    }
+    let parts = || runs.iter().map(|run| &run.record);
+    whole.started_at = parts().filter_map(|part| part.started_at).min();
+    whole.measured_from = parts().filter_map(|part| part.measured_from).max();
+    whole.ended_at = parts().filter_map(|part| part.ended_at).max();
+    // The longest: what a client that ended early did not do lowers the rate.
+    whole.measured_seconds = parts().map(|part| part.measured_seconds).fold(0.0, f64::max);
+    whole.ended =
+        parts().map(|part| part.ended.clone()).find(|ended| *ended != Ended::Completed).unwrap_or(Ended::Completed);
+    whole.tare.cpu_seconds = parts().map(|part| part.tare.cpu_seconds).sum();
+    let headline = whole.plan.headline().map_or(0, |index| whole.counts[index].measured.completed);
+    whole.tare.cpu_us_per_headline = whole.tare.cpu_seconds * 1e6 / (headline as f64).max(1.0);
+    whole.tare.peak_rss_bytes = parts().map(|part| part.tare.peak_rss_bytes).sum();
+    whole.tare.cpu_share_of_threads = parts().map(|part| part.tare.cpu_share_of_threads).fold(0.0, f64::max);
+    whole.reconciliation = reconciliation(runs);
+    whole.checks = checks(runs);
+    whole
+}
+
+fn union<'a>(lists: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in lists.flatten() {
+        if !all.contains(line) {
+            all.push(line.clone());
+        }
+    }
+    all
+}
+
+/// Warehouses of the fleet that nobody drove.
+fn gaps(runs: &[OpenedRun]) -> Vec<String> {
+    let plans: Vec<&Plan> = runs.iter().map(|run| &run.record.plan).collect();
+    let total = plans.iter().map(|plan| plan.total_warehouses).max().unwrap_or(0);
+    let starts = plans.iter().map(|plan| plan.first_warehouse).chain([total.max(end(plans[plans.len() - 1]) - 1) + 1]);
+    let ends = [1].into_iter().chain(plans.iter().map(|plan| end(plan)));
+    let open = ends.zip(starts).filter(|(end, start)| end < start);
+    open.map(|(end, start)| format!("warehouses {end} to {} were driven by none of these clients", start - 1)).collect()
+}
+
+fn clients(runs: &[OpenedRun]) -> Vec<ClientPart> {
+    let part = |(run, skew): (&OpenedRun, f64)| {
+        let (record, summary) = (&run.record, Summary::of(run));
+        ClientPart {
+            folder: name(run),
+            first_warehouse: record.plan.first_warehouse,
+            warehouses: record.plan.warehouses,
+            connections: record.plan.connections,
+            seed: record.plan.seed,
+            start_skew_seconds: skew,
+            ended: record.ended.clone(),
+            measured_seconds: record.measured_seconds,
+            nopm: summary.nopm,
+            response: summary.headline(&record.plan).map(|figures| figures.response).unwrap_or_default(),
+            errors: summary.transactions.iter().map(|figures| figures.errors).sum(),
+            cpu_share_of_threads: record.tare.cpu_share_of_threads,
+            peak_rss_bytes: record.tare.peak_rss_bytes,
+            lag: summary.lag,
+        }
+    };
+    runs.iter().zip(skews(runs)).map(part).collect()
+}
+
+/// All of them together: done only if each was.
+fn reconciliation(runs: &[OpenedRun]) -> Option<Reconciliation> {
+    let mut items: Vec<ReconciledItem> = Vec::new();
+    let (mut passed, mut details) = (true, Vec::new());
+    for run in runs {
+        let part = run.record.reconciliation.as_ref()?;
+        passed &= part.passed;
+        if !part.passed {
+            details.push(format!("{}: {}", name(run), part.detail));
+        }
+        for item in &part.checked {
+            match items.iter_mut().find(|known| known.name == item.name) {
+                Some(known) => {
+                    known.acknowledged += item.acknowledged;
+                    known.gained += item.gained;
+                    known.unknown += item.unknown;
+                    known.missing += item.missing;
+                }
+                None => items.push(item.clone()),
+            }
+        }
+    }
+    let detail =
+        if details.is_empty() { runs[0].record.reconciliation.as_ref()?.detail.clone() } else { details.join("; ") };
+    Some(Reconciliation { checked: items, passed, detail })
+}
+
+/// The checks that any client made; of one that several made, all violations.
+fn checks(runs: &[OpenedRun]) -> Option<Vec<CheckResult>> {
+    let mut all: Option<Vec<CheckResult>> = None;
+    for check in runs.iter().filter_map(|run| run.record.checks.as_ref()).flatten() {
+        let checks = all.get_or_insert_default();
+        match checks.iter_mut().find(|known| known.name == check.name) {
+            Some(known) => {
+                known.passed &= check.passed;
+                known.violations = known.violations.max(check.violations);
+            }
+            None => checks.push(check.clone()),
+        }
+    }
+    all
+}
+
+/// The seconds of all clients, each counted from its own start.
+fn timeline(runs: &[OpenedRun]) -> Vec<TimelineRow> {
+    let length = runs.iter().map(|run| run.timeline.len()).max().unwrap_or(0);
+    (0..length)
+        .map(|second| {
+            let rows: Vec<&TimelineRow> = runs.iter().filter_map(|run| run.timeline.get(second)).collect();
+            let sum = |of: fn(&TimelineRow) -> u64| rows.iter().map(|row| of(row)).sum();
+            let types = rows.iter().map(|row| row.completed.len()).max().unwrap_or(0);
+            let completed = |index: usize| rows.iter().filter_map(|row| row.completed.get(index)).sum();
+            let stage = |stage: Stage| rows.iter().any(|row| row.stage == stage);
+            TimelineRow {
+                elapsed_s: rows.iter().map(|row| row.elapsed_s).fold(0.0, f64::max),
+                stage: match () {
+                    () if stage(Stage::Measured) => Stage::Measured,
+                    () if stage(Stage::Ramp) => Stage::Ramp,
+                    () => Stage::Drain,
+                },
+                completed: (0..types).map(completed).collect(),
+                rolled_back: sum(|row| row.rolled_back),
+                errors: sum(|row| row.errors),
+                retries: sum(|row| row.retries),
+                cpu_percent: rows.iter().map(|row| row.cpu_percent).sum(),
+                rss_bytes: sum(|row| row.rss_bytes),
+                waiting: sum(|row| row.waiting),
+                backlog: sum(|row| row.backlog),
+                ..TimelineRow::default()
+            }
+        })
+        .collect()
+}
+
+/// The times of a second, which can't be added from the clients' rows.
+fn set_times(row: &mut TimelineRow, sums: &latency_log::Histograms, plan: &Plan) {
+    let headline = plan.headline().map_or("", |index| plan.transactions[index].name.as_str());
+    let both = |tag: &dyn Fn(Phase) -> String| {
+        let mut sum = Histogram::<u64>::new();
+        Phase::ALL.into_iter().filter_map(|phase| sums.get(&tag(phase))).for_each(|histogram| sum.merge(histogram));
+        sum.stats()
+    };
+    let response = both(&|phase| latency_log::tag(headline, phase, Clock::Response));
+    (row.p50_ms, row.p90_ms, row.p99_ms, row.max_ms) = (response.p50, response.p90, response.p99, response.max);
+    row.queue_p99_ms = both(&|phase| latency_log::tag(headline, phase, Clock::Queue)).p99;
+    row.lag_p99_ms = both(&latency_log::lag_tag).p99;
+}

@@ -1,0 +1,113 @@
+//! Two sides of runs, compared.
+
+use record::compare::{Comparison, Effect};
+use serde_json::{Value, json};
+
+use crate::NOT_AUDITED;
+use crate::columns::columns;
+
+/// The comparison as text: differences first, then the answer, then every figure.
+#[must_use]
+pub fn compare_table(comparison: &Comparison) -> String {
+    let mut parts = vec![sides(comparison)];
+    if !comparison.differences.is_empty() {
+        let row = |d: &record::compare::Difference| vec![d.what.clone(), told(&d.base), told(&d.new)];
+        let rows = comparison.differences.iter().map(row).collect();
+        parts.push(columns(&["<made differently", "<base", "<new"], rows));
+    }
+    parts.push(format!("{}\n", conclusion(comparison)));
+    let rows = all(comparison).map(figures).collect();
+    parts.push(columns(&["<figure", "base", "new", "ratio", "95 % interval", "<"], rows));
+    if !comparison.cautions.is_empty() {
+        parts.push(comparison.cautions.iter().map(|caution| format!("Note: {caution}\n")).collect());
+    }
+    parts.push(format!("{NOT_AUDITED}\n"));
+    parts.join("\n")
+}
+
+/// The comparison as Markdown, for a review or a chat.
+#[must_use]
+pub fn compare_markdown(comparison: &Comparison) -> String {
+    let mut text = format!("**{}**\n", conclusion(comparison));
+    for objection in &comparison.objections {
+        text.push_str(&format!("\nCompared by force: {objection}\n"));
+    }
+    text.push_str("\n| | base | new | ratio | 95 % interval | |\n|---|---:|---:|---:|---:|---|\n");
+    for effect in all(comparison) {
+        text.push_str(&format!("| {} |\n", figures(effect).join(" | ")));
+    }
+    if !comparison.differences.is_empty() {
+        text.push_str("\n| made differently | base | new |\n|---|---|---|\n");
+        for d in &comparison.differences {
+            let cells = [&d.what, &d.base, &d.new].map(|text| text.replace('|', "\\|").replace('\n', " "));
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+    }
+    comparison.cautions.iter().for_each(|caution| text.push_str(&format!("\nNote: {caution}\n")));
+    text
+}
+
+/// The comparison as JSON.
+#[must_use]
+pub fn compare_json(comparison: &Comparison) -> Value {
+    let mut document = serde_json::to_value(comparison).unwrap_or_default();
+    document["conclusion"] = conclusion(comparison).into();
+    document["decisive"]["words"] = words(&comparison.decisive).into();
+    document["note"] = json!(NOT_AUDITED);
+    document
+}
+
+fn all(comparison: &Comparison) -> impl Iterator<Item = &Effect> {
+    std::iter::once(&comparison.decisive).chain(&comparison.effects)
+}
+
+fn sides(comparison: &Comparison) -> String {
+    let mut text = format!("Base: {}\nNew:  {}\n", comparison.base.join(", "), comparison.new.join(", "));
+    for objection in &comparison.objections {
+        text.push_str(&format!("COMPARED BY FORCE: {objection}\n"));
+    }
+    text
+}
+
+/// The answer in a sentence.
+fn conclusion(comparison: &Comparison) -> String {
+    let effect = &comparison.decisive;
+    let Some([low, high]) = effect.interval else {
+        return format!("{}: {}; the runs are too short to tell whether that is chance", effect.name, words(effect));
+    };
+    let interval = format!("95 % interval {} to {}", percent(low), percent(high));
+    if effect.significant {
+        let better = (effect.ratio > 1.0) == effect.more_is_better;
+        let verdict = if better { "better" } else { "worse" };
+        return format!("New is {verdict}: {} {}, {interval}", words(effect), effect.name);
+    }
+    format!("No difference can be told in {}: {}, {interval}", effect.name, words(effect))
+}
+
+/// A ratio in words that can't be mistaken: `4.45 times, +345 %`.
+fn words(effect: &Effect) -> String {
+    format!("{:.2} times, {}", effect.ratio, percent(effect.ratio))
+}
+
+fn percent(ratio: f64) -> String {
+    let change = (ratio - 1.0) * 100.0;
+    if change.abs() >= 100.0 { format!("{change:+.0} %") } else { format!("{change:+.1} %") }
+}
+
+fn figures(effect: &Effect) -> Vec<String> {
+    let figure = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+    let interval =
+        effect.interval.map_or("-".to_owned(), |[low, high]| format!("{} to {}", percent(low), percent(high)));
+    let better = (effect.ratio > 1.0) == effect.more_is_better;
+    let said = match effect.significant {
+        true if better => "better",
+        true => "worse",
+        false => "",
+    };
+    let ratio = format!("{:.3}", effect.ratio);
+    vec![effect.name.clone(), figure(effect.base.value), figure(effect.new.value), ratio, interval, said.to_owned()]
+}
+
+fn told(value: &str) -> String {
+    if value.is_empty() { "-".to_owned() } else { value.to_owned() }
+}

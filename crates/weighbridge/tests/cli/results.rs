@@ -1,0 +1,83 @@
+//! Results alone: claims judged, runs compared and merged.
+
+use std::process::Stdio;
+
+use crate::support::{Place, done, json, say, weighbridge};
+
+#[test]
+fn a_claim_that_cannot_be_is_told_why() {
+    // 25,646 of 500 warehouses: four times what the waits allow.
+    let said = say(&["verify", "--warehouses", "500", "--tpmc", "25646"]);
+    assert_eq!(said.status, 3, "{}", said.stderr);
+    for words in ["This can't be", "398.9 %", "<= 6430 a minute", "3.99 times", "1995 warehouses", "4.1.3"] {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    let good = json(&["verify", "-w", "1000", "--tpmc", "12,600", "--terminals", "10000", "--duration", "2h"]);
+    assert_eq!((&good["possible"], &good["answer"]), (&true.into(), &"This can be.".into()));
+    // With answers of a second the same terminals can't give so many.
+    let slow = say(&["verify", "-w", "1000", "--tpmc", "12600", "--response", "1s"]);
+    assert!(slow.status == 3 && slow.stdout.contains("a mean of at most"), "{}", slow.stdout);
+    let few = done(&["verify", "-w", "1000", "--tpmc", "8000"]).stdout;
+    assert!(few.contains("does not meet the standard") && few.contains("8.00 for each of 1000"), "{few}");
+    for bad in
+        [&["verify", "-w", "1"][..], &["verify", "-w", "0", "--tpmc", "1"], &["verify", "-w", "1", "--tpmc", "x"]]
+    {
+        assert_eq!(say(bad).status, 2);
+    }
+}
+
+#[test]
+fn two_clients_make_one_result_and_two_runs_are_compared() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("bench").unwrap();
+    let (url, place) = (server.url("bench"), Place::new());
+    done(&["load", "--url", &url, "--warehouses", "2"]);
+    let run = |first: &str, warehouses: &str, out: &str| {
+        let slice =
+            ["run", "--url", &url, "--first-warehouse", first, "--warehouses", warehouses, "--total-warehouses", "2"];
+        let pace =
+            ["--pacing", "none", "--connections", "2", "--ramp", "1s", "--duration", "12s", "--out", out, "--json"];
+        weighbridge(&[&slice[..], &pace[..]].concat())
+    };
+    let folders = ["one", "two", "again", "all"].map(|name| place.text(name));
+    let [one, two, again, all] = folders.each_ref().map(String::as_str);
+    let quiet =
+        |mut command: std::process::Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut clients = [quiet(run("1", "1", one)), quiet(run("2", "1", two))];
+    assert!(clients.iter_mut().all(|client| client.wait().unwrap().success()));
+
+    let merged = json(&["merge", two, one, "--out", all]);
+    assert_eq!((&merged["warehouses"], &merged["connections"]), (&2.into(), &4.into()));
+    let parts = [one, two].map(|part| json(&["report", part]));
+    let count = |run: &serde_json::Value| run["transactions"]["new_order"]["count"].as_u64().unwrap();
+    assert_eq!(count(&merged), parts.iter().map(count).sum::<u64>());
+    assert_eq!(merged["reconciliation"]["passed"], true, "{merged:#}");
+    assert_eq!(merged["clients"].as_array().unwrap().len(), 2);
+    let text = done(&["report", all]).stdout;
+    assert!(text.contains("start +s") && text.contains("1-1") && text.contains("2-2"), "{text}");
+    let twice = say(&["merge", one, one, "--out", &place.text("twice")]);
+    assert!(twice.status == 2 && twice.stderr.contains("both drove warehouse 1"), "{}", twice.stderr);
+
+    // The same database by one client: not the same slice, and said.
+    quiet(run("1", "2", again)).wait().unwrap();
+    let text = done(&["compare", all, again]).stdout;
+    assert!(text.contains("New-Orders a minute") && text.contains("plan.threads"), "{text}");
+    assert!(text.contains("fewer than 3 runs a side"), "{text}");
+    let markdown = done(&["compare", all, again, "--format", "markdown"]).stdout;
+    assert!(markdown.contains("| New-Order response time, p99, ms |"), "{markdown}");
+    let document: serde_json::Value =
+        serde_json::from_str(&done(&["compare", one, one, "--format", "json"]).stdout).unwrap();
+    assert_eq!((&document["decisive"]["ratio"], &document["decisive"]["significant"]), (&1.0.into(), &false.into()));
+    assert_eq!(say(&["compare", one, one, "--fail-if-slower", "5%"]).status, 0);
+
+    let nothing = say(&["compare", one, &place.text("nosuch")]);
+    assert!(nothing.status == 1 && nothing.stderr.contains("nosuch"), "{}", nothing.stderr);
+    assert_eq!(say(&["compare", one, two, "--fail-if-slower", "5"]).status, 2);
+    // With the waits of the standard a run measures something else.
+    let record = place.path("two").join("run.json");
+    let changed = std::fs::read_to_string(&record).unwrap().replace("\"left_standard\": [", "\"left\": [");
+    std::fs::write(&record, changed).unwrap();
+    let refused = say(&["compare", one, two]);
+    assert!(refused.status == 2 && refused.stderr.contains("measure different things"), "{}", refused.stderr);
+    assert!(done(&["compare", one, two, "--force"]).stdout.contains("COMPARED BY FORCE"), "{}", refused.stderr);
+}
