@@ -6,7 +6,6 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::latency_log::Interval;
-use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
 
