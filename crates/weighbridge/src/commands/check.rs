@@ -9,13 +9,14 @@ use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
-use super::{Ended, Failure, Status, gateways, require_file, runtime, sessions};
+use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime, sessions};
 use crate::cli::CheckArgs;
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &CheckArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    require_data(&gateways, "check")?;
     require_file(gateways.first())?;
     let dialect = gateways.dialect();
     if args.as_of.is_some() && dialect.instant(0).is_none() {

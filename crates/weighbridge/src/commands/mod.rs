@@ -81,6 +81,14 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
     Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
 }
 
+/// Refuses a target without data, with which there is nothing to do.
+fn require_data(gateways: &Gateways, what: &str) -> Result<(), Failure> {
+    match gateways.dialect().keeps_data() {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!("{gateways} keeps no data: there is nothing to {what}"))),
+    }
+}
+
 /// A file that SQLite would create silently where there is nothing to work on.
 fn require_file(url: &Url) -> Result<(), Failure> {
     match url.file() {
