@@ -135,7 +135,7 @@ pub fn run(
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
-    let mut ledger = Ledger::default();
+    let mut ledger = empty_ledger(&prepared.plan);
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
     if let Some(before) = &prepared.before {
@@ -359,6 +359,11 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
     Ok((plan, gateways))
 }
 
+/// A book of the warehouses that the run drives.
+fn empty_ledger(plan: &Plan) -> Ledger {
+    Ledger::new(plan.first_warehouse as i32, plan.warehouses)
+}
+
 /// The active warehouses from which remote ones are drawn.
 fn active(options: &Options, plan: &Plan) -> Warehouses {
     match options.total_warehouses {
@@ -423,6 +428,7 @@ fn drive(
             factor: PlannedPacing::factor(plan.pacing),
             ramp: options.ramp,
             duration: options.duration,
+            ledger: empty_ledger(plan),
         };
         let (start, go) = mpsc::channel();
         let (spare, empties) = mpsc::channel();
