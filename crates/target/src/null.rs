@@ -1,5 +1,6 @@
 //! A target without data: it answers every statement at once, or after a delay, so that the tool alone is weighed.
 
+use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
@@ -105,6 +106,17 @@ impl Delay {
     pub fn at(&self, fraction: f64) -> Duration {
         self.latency - self.spread + self.spread.mul_f64(2.0 * fraction)
     }
+}
+
+/// Anything from 0 to 1, from a small generator's state, which must not be 0.
+pub fn fraction(luck: &Cell<u64>) -> f64 {
+    // xorshift64: any spread will do.
+    let mut x = luck.get();
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    luck.set(x);
+    (x >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// As in a URL: nothing, or `?latency=5ms&spread=1ms`.

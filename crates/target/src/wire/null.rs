@@ -1,9 +1,10 @@
 //! No wire: the answers are made where the questions are asked.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::null::{Delay, VERSION};
+use crate::null::{Delay, VERSION, fraction};
 use crate::wave::Rows;
 use crate::{Answer, Error, Statement, Value, Wave};
 
@@ -11,7 +12,7 @@ use crate::{Answer, Error, Statement, Value, Wave};
 pub(crate) struct Session {
     delay: Delay,
     /// State of a small generator for the spread.
-    luck: u64,
+    luck: Cell<u64>,
     in_transaction: bool,
     /// Whether the statements of a wave share a flight.
     pub(crate) pipelined: bool,
@@ -25,7 +26,7 @@ pub(crate) fn without_data() -> Error {
 impl Session {
     pub(crate) fn new(delay: Delay) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { delay, luck: now.as_nanos() as u64 | 1, in_transaction: false, pipelined: false }
+        Self { delay, luck: Cell::new(now.as_nanos() as u64 | 1), in_transaction: false, pipelined: false }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -64,12 +65,7 @@ impl Session {
         if self.delay == Delay::default() {
             return;
         }
-        // xorshift64: any spread will do.
-        self.luck ^= self.luck << 13;
-        self.luck ^= self.luck >> 7;
-        self.luck ^= self.luck << 17;
-        let fraction = (self.luck >> 11) as f64 / (1_u64 << 53) as f64;
-        tokio::time::sleep(self.delay.at(fraction)).await;
+        tokio::time::sleep(self.delay.at(fraction(&self.luck))).await;
     }
 }
 

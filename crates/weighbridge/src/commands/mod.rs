@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
+pub(crate) mod null_server;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod targets;

@@ -1,7 +1,7 @@
 //! A customer by last name, as Payment and Order-Status find one (2.5.2.2, 2.6.2.2).
 
 use target::reply::Column;
-use target::reply::Kind::{Char, Int, SmallInt, Varchar};
+use target::reply::Kind::{Char, Int, SmallInt, Text, Varchar};
 use target::reply::Reply;
 use target::{Answer, Error, Row, Statement};
 
@@ -22,7 +22,7 @@ pub(super) static BY_NAME: Statement = Statement::new(
     "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
      WHERE c_w_id = $1 AND c_d_id = $2 AND c_last = $3 ORDER BY c_first, c_id",
 )
-.takes(&[Int, SmallInt, Varchar])
+.takes(&[Int, SmallInt, Text])
 .replies(Reply::rows(3, &[Column::number(Int), BALANCE, FIRST, MIDDLE, LAST]));
 
 /// Of n customers sorted by first name the one at position ⌈n/2⌉, counted from 1.
