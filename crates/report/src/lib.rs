@@ -2,6 +2,7 @@
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
+mod calibration;
 mod check;
 mod columns;
 mod doctor;
@@ -10,6 +11,7 @@ mod table;
 mod targets;
 mod topology;
 
+pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;

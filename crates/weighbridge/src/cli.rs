@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the databases, what each can do, and how that was verified
     Targets(TargetsArgs),
+    /// Weigh the tool itself on this machine: how large a run is it fit for?
+    Calibrate(CalibrateArgs),
     /// Serve answers without data on PostgreSQL's wire, to weigh this tool or another client with its network path
     NullServer(NullServerArgs),
     /// Start, stop and list local servers to try things on
@@ -364,6 +366,25 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetsArgs {
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  weighbridge calibrate\n  weighbridge calibrate --wire --warehouses 2000 --duration 30s"
+)]
+pub(crate) struct CalibrateArgs {
+    /// Warehouses to drive, of ten terminals each
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(i32).range(100..=1_000_000))]
+    pub(crate) warehouses: i32,
+    /// How long to measure each way of answering
+    #[arg(long, value_parser = duration, default_value = "10s", allow_hyphen_values = true)]
+    pub(crate) duration: Duration,
+    /// Weigh the network path too: styles batch and pipeline over PostgreSQL's wire, to a null-server in another process
+    #[arg(long)]
+    pub(crate) wire: bool,
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
