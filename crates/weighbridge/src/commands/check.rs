@@ -23,9 +23,13 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
         return Err(Failure::Usage(format!("{} can't read the past: leave out --as-of", dialect.name())));
     }
     let runtime = runtime()?;
-    let loaded = runtime.block_on(async {
-        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?.warehouses)
+    let catalog = runtime.block_on(async {
+        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?)
     })?;
+    if !catalog.keeps_data {
+        return Err(super::without_data(&gateways, "check"));
+    }
+    let loaded = catalog.warehouses;
     let first = args.first_warehouse;
     let warehouses = args.warehouses.unwrap_or((loaded - first + 1).max(1));
     if i64::from(first) + i64::from(warehouses) - 1 > i64::from(loaded) {

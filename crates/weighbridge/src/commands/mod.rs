@@ -87,8 +87,12 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
 fn require_data(gateways: &Gateways, what: &str) -> Result<(), Failure> {
     match gateways.dialect().keeps_data() {
         true => Ok(()),
-        false => Err(Failure::Usage(format!("{gateways} keeps no data: there is nothing to {what}"))),
+        false => Err(without_data(gateways, what)),
     }
+}
+
+fn without_data(gateways: &Gateways, what: &str) -> Failure {
+    Failure::Usage(format!("{gateways} keeps no data: there is nothing to {what}"))
 }
 
 /// A file that SQLite would create silently where there is nothing to work on.

@@ -67,7 +67,7 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: 
             RunError::Usage(message) => Failure::Usage(message),
             other => Failure::Failed(other.to_string()),
         })?;
-    if check {
+    if check && !record.target.without_data {
         record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
         folder.write_record(&record)?;
     }
