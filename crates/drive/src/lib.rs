@@ -4,6 +4,7 @@
 //! connections and recorder (nothing is shared on a transaction's way), and a [`collector`] that
 //! merges what the shards hand over once a second.
 
+pub mod calibrate;
 mod collector;
 mod dealing;
 mod delivery;

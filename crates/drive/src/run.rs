@@ -97,7 +97,8 @@ struct Prepared {
     catalog: Catalog,
     description: Description,
     topology: Topology,
-    before: State,
+    /// The state before the run; none of a target without data.
+    before: Option<State>,
     plan: Plan,
     gateways: Vec<Gateway>,
     /// The gateways of each thread's connections.
@@ -128,18 +129,21 @@ pub fn run(
         url: options.gateways.to_string(),
         settings: prepared.description.settings.clone(),
         embedded: options.gateways.dialect().embedded(),
+        without_data: !prepared.catalog.keeps_data,
         placement: prepared.catalog.placement.facts(),
     };
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
-    let mut ledger = Ledger::default();
+    let mut ledger = empty_ledger(&prepared.plan);
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
-    record.reconciliation = Some(match runtime()?.block_on(read_state(&options.gateways, &prepared.plan)) {
-        Ok(after) => reconciliation(&prepared.before, &after, &ledger, abandoned),
-        Err(e) => Reconciliation { checked: Vec::new(), passed: false, detail: format!("could not be done: {e}") },
-    });
+    if let Some(before) = &prepared.before {
+        record.reconciliation = Some(match runtime()?.block_on(read_state(&options.gateways, &prepared.plan)) {
+            Ok(after) => reconciliation(before, &after, &ledger, abandoned),
+            Err(e) => Reconciliation { checked: Vec::new(), passed: false, detail: format!("could not be done: {e}") },
+        });
+    }
     folder.write_record(&record)?;
     Ok((folder, record))
 }
@@ -154,25 +158,18 @@ fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
 /// Looks at the database and settles what was left open.
 async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     let mut session = Session::connect(options.gateways.first()).await?;
-    let catalog = Catalog::read_complete(&mut session).await?;
+    let catalog = match options.gateways.dialect().keeps_data() {
+        true => Catalog::read_complete(&mut session).await?,
+        false => Catalog::without_data(warehouses_asked_for(options)),
+    };
     let description = session.describe().await?;
     let (plan, gateways) = plan(options, &catalog, &description)?;
-    let (first, last) = slice(&plan).into_inner();
-    let before = State::read(&mut session, first, last).await?;
-    if before.warehouses() != plan.warehouses as usize {
-        return Err(Error::integrity(format!(
-            "of the warehouses {first} to {last} only {} are there: load the data anew with --replace",
-            before.warehouses()
-        ))
-        .into());
-    }
     let mut plan = plan;
-    let age = before.orders_since_load();
-    if age > 0 {
-        let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
-        plan.deviations.push(why);
-    }
-    if options.style == Style::Procedure {
+    let before = match catalog.keeps_data {
+        true => Some(state_before(&mut session, &mut plan).await?),
+        false => None,
+    };
+    if options.style == Style::Procedure && catalog.keeps_data {
         make_routines(&mut session).await?;
     }
     let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
@@ -182,6 +179,34 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     let isolation = options.isolation.unwrap_or(options.gateways.dialect().default_isolation());
     let topology = topology_of(options.gateways.first()).await;
     Ok(Prepared { catalog, description, topology, before, plan, gateways, homes, isolation })
+}
+
+/// Warehouses of a target without data where nobody asks for a number.
+const WAREHOUSES_WITHOUT_DATA: i32 = 100;
+
+/// The warehouses for which a target without data is to answer: all that are asked for, by whichever client.
+fn warehouses_asked_for(options: &Options) -> i32 {
+    let own = options.warehouses.unwrap_or(WAREHOUSES_WITHOUT_DATA);
+    let last = options.first_warehouse.saturating_add(own - 1);
+    options.total_warehouses.unwrap_or(last).max(last)
+}
+
+/// The state of the warehouses before the run; that the data have aged is noted in the plan.
+async fn state_before(session: &mut Session, plan: &mut Plan) -> Result<State, Error> {
+    let (first, last) = slice(plan).into_inner();
+    let before = State::read(session, first, last).await?;
+    if before.warehouses() != plan.warehouses as usize {
+        return Err(Error::integrity(format!(
+            "of the warehouses {first} to {last} only {} are there: load the data anew with --replace",
+            before.warehouses()
+        )));
+    }
+    let age = before.orders_since_load();
+    if age > 0 {
+        let why = format!("the data are not as loaded: {age} orders have been entered since (5.5.1.3)");
+        plan.deviations.push(why);
+    }
+    Ok(before)
 }
 
 /// How the data lie now, read in a session of its own that may be given up. A run doesn't fail for it.
@@ -334,6 +359,11 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
     Ok((plan, gateways))
 }
 
+/// A book of the warehouses that the run drives.
+fn empty_ledger(plan: &Plan) -> Ledger {
+    Ledger::new(plan.first_warehouse as i32, plan.warehouses)
+}
+
 /// The active warehouses from which remote ones are drawn.
 fn active(options: &Options, plan: &Plan) -> Warehouses {
     match options.total_warehouses {
@@ -398,6 +428,7 @@ fn drive(
             factor: PlannedPacing::factor(plan.pacing),
             ramp: options.ramp,
             duration: options.duration,
+            ledger: empty_ledger(plan),
         };
         let (start, go) = mpsc::channel();
         let (spare, empties) = mpsc::channel();

@@ -44,6 +44,8 @@ pub(crate) struct ShardPlan {
     pub(crate) factor: f64,
     pub(crate) ramp: Duration,
     pub(crate) duration: Duration,
+    /// An empty book of the run's warehouses.
+    pub(crate) ledger: Ledger,
 }
 
 /// What a shard hands over at the end of each second, and once more when all is done.
@@ -201,7 +203,7 @@ pub(crate) fn run(
             factor: plan.factor,
             jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
             recorder: RefCell::new(spare.recv().ok()?),
-            ledger: RefCell::default(),
+            ledger: RefCell::new(plan.ledger),
             delivered: RefCell::default(),
             under_way: Rc::default(),
             backlog: Rc::default(),
@@ -214,7 +216,7 @@ pub(crate) fn run(
         }
         supervise(&shard, plan.number, collector, spare, &mut stop).await;
         let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
-        Some(Remains { ledger: shard.ledger.take(), abandoned: shard.under_way.get(), measured })
+        Some(Remains { ledger: shard.ledger.replace(Ledger::new(1, 0)), abandoned: shard.under_way.get(), measured })
     })
 }
 

@@ -134,23 +134,26 @@ fn skews(runs: &[OpenedRun]) -> Vec<f64> {
     starts.into_iter().map(|start| start.map_or(0.0, since)).collect()
 }
 
+/// One fact of a run that its parts must have in common.
+type Fact = fn(&RunRecord) -> String;
+
 /// In what the runs are not parts of one.
 fn unlike(runs: &[OpenedRun]) -> Vec<String> {
     let mut unlike = Vec::new();
     let Some(first) = runs.first() else { return unlike };
-    let facts: [(&str, &dyn Fn(&RunRecord) -> String); 12] = [
-        ("version of the tool", &|r| r.tool.version.clone()),
-        ("workload", &|r| r.plan.workload.clone()),
-        ("database", &|r| format!("{} {}", r.target.kind, r.target.version)),
-        ("data: seed of the load", &|r| r.plan.load_seed.to_string()),
-        ("data: constants", &|r| format!("{:?}", r.plan.constants)),
-        ("data: warehouses loaded", &|r| r.plan.loaded_warehouses.to_string()),
-        ("warehouses of the whole fleet", &|r| r.plan.total_warehouses.to_string()),
-        ("pacing", &|r| r.plan.pacing.to_string()),
-        ("style", &|r| r.plan.style.clone()),
-        ("isolation level", &|r| r.plan.isolation.clone()),
-        ("mix", &|r| r.plan.mix.clone()),
-        ("ramp-up and interval", &|r| format!("{} s and {} s", r.plan.ramp_seconds, r.plan.duration_seconds)),
+    let facts: [(&str, Fact); 12] = [
+        ("version of the tool", |r| r.tool.version.clone()),
+        ("workload", |r| r.plan.workload.clone()),
+        ("database", |r| format!("{} {}", r.target.kind, r.target.version)),
+        ("data: seed of the load", |r| r.plan.load_seed.to_string()),
+        ("data: constants", |r| format!("{:?}", r.plan.constants)),
+        ("data: warehouses loaded", |r| r.plan.loaded_warehouses.to_string()),
+        ("warehouses of the whole fleet", |r| r.plan.total_warehouses.to_string()),
+        ("pacing", |r| r.plan.pacing.to_string()),
+        ("style", |r| r.plan.style.clone()),
+        ("isolation level", |r| r.plan.isolation.clone()),
+        ("mix", |r| r.plan.mix.clone()),
+        ("ramp-up and interval", |r| format!("{} s and {} s", r.plan.ramp_seconds, r.plan.duration_seconds)),
     ];
     for (fact, of) in facts {
         // Without a common total each client names its own share.

@@ -132,6 +132,8 @@ pub struct Target {
     pub settings: BTreeMap<String, String>,
     /// Whether it works inside the tool's own process, as SQLite does.
     pub embedded: bool,
+    /// Whether it keeps no data and only answers, so that nothing but the tool is measured.
+    pub without_data: bool,
     /// How the load spread the data over the cluster, by name; empty: as the database does it by itself.
     pub placement: BTreeMap<String, String>,
 }

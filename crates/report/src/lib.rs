@@ -2,6 +2,7 @@
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
+mod calibration;
 mod check;
 mod claim;
 mod columns;
@@ -12,6 +13,7 @@ mod table;
 mod targets;
 mod topology;
 
+pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
 pub use claim::{claim_json, claim_table};
 pub use compare::{compare_json, compare_markdown, compare_table};

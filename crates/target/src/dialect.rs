@@ -68,6 +68,8 @@ impl FromStr for Isolation {
 pub enum WireKind {
     /// MySQL's.
     Mysql,
+    /// None: this process answers by itself.
+    Null,
     /// Whatever an ODBC driver speaks.
     Odbc,
     /// PostgreSQL's.
@@ -81,6 +83,7 @@ impl WireKind {
     pub fn name(self) -> &'static str {
         match self {
             WireKind::Mysql => "MySQL",
+            WireKind::Null => "none: answered in this process",
             WireKind::Odbc => "ODBC",
             WireKind::Postgres => "PostgreSQL",
             WireKind::Sqlite => "none: in this process",
@@ -91,6 +94,7 @@ impl WireKind {
     pub fn bulk_path(self) -> &'static str {
         match self {
             WireKind::Mysql => "LOAD DATA LOCAL, or multi-row INSERT",
+            WireKind::Null => "none: nothing is kept",
             WireKind::Odbc => "INSERT with arrays of parameters",
             WireKind::Postgres => "COPY BINARY",
             WireKind::Sqlite => "prepared INSERT",
@@ -169,6 +173,11 @@ pub trait Dialect: Send + Sync {
     /// Whether the database runs inside this process, so that its work is in the tool's own weight.
     fn embedded(&self) -> bool {
         false
+    }
+
+    /// Whether there are data at all: a target without any answers what its statements declare ([`crate::reply`]).
+    fn keeps_data(&self) -> bool {
+        true
     }
 
     /// Whether primary keys cost least after the rows, and can be added then.
@@ -255,7 +264,7 @@ pub trait Dialect: Send + Sync {
         match self.wire() {
             WireKind::Mysql => Some("SELECT CONNECTION_ID()"),
             WireKind::Postgres => Some("SELECT pg_backend_pid()"),
-            WireKind::Odbc | WireKind::Sqlite => None,
+            WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
         }
     }
 

@@ -11,10 +11,12 @@ mod error;
 pub mod finding;
 mod gateways;
 pub mod mysql;
+pub mod null;
 pub mod nuodb;
 pub mod odbc;
 pub mod placement;
 pub mod postgres;
+pub mod reply;
 mod routine;
 pub mod schema;
 mod session;
@@ -52,6 +54,7 @@ pub static DATABASES: &[&dyn Dialect] = &[
     &tidb::TiDb,
     &nuodb::NuoDb,
     &crate::odbc::ODBC,
+    &null::Null,
 ];
 
 /// The database that answers `SELECT version()` like this, by its name; `None`: none that is known.

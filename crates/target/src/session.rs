@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::bulk::{Bulk, BulkOptions};
 use crate::finding;
 use crate::url::Place;
-use crate::wire::{mysql, odbc, pg, sqlite};
+use crate::wire::{mysql, null, odbc, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
 
 /// How long a server may take to accept a connection and its settings.
@@ -28,6 +28,7 @@ impl std::fmt::Debug for dyn Dialect {
 #[derive(Debug)]
 enum Wire {
     Mysql(mysql::Session),
+    Null(null::Session),
     Odbc(odbc::Session),
     Postgres(pg::Session),
     Sqlite(sqlite::Session),
@@ -54,6 +55,7 @@ impl Session {
         let connecting = async {
             match &url.place {
                 Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
+                Place::Null(delay) => Ok(Wire::Null(null::Session::new(*delay))),
                 Place::Odbc(source) => odbc::Session::connect(source, url.dialect()).await.map(|(session, learned)| {
                     dialect = learned;
                     Wire::Odbc(session)
@@ -104,7 +106,7 @@ impl Session {
             Wire::Odbc(odbc) => odbc.prepare_all(statements).await,
             Wire::Postgres(pg) => pg.prepare_all(statements).await,
             // Its statements are compiled in microseconds, at their first use.
-            Wire::Sqlite(_) => Ok(()),
+            Wire::Null(_) | Wire::Sqlite(_) => Ok(()),
         }
     }
 
@@ -112,6 +114,7 @@ impl Session {
     pub fn begin(&mut self, isolation: Isolation, access: Access) {
         match &mut self.wire {
             Wire::Odbc(odbc) => odbc.begin(isolation),
+            Wire::Null(null) => null.begin(),
             _ => self.open(self.dialect.begin(isolation, access)),
         }
     }
@@ -121,6 +124,7 @@ impl Session {
             Wire::Mysql(mysql) => mysql.begin(begin),
             // Its level is an attribute of the connection; it can't read the past.
             Wire::Odbc(_) => {}
+            Wire::Null(null) => null.begin(),
             Wire::Postgres(pg) => pg.begin(begin),
             Wire::Sqlite(sqlite) => sqlite.begin(begin),
         }
@@ -156,6 +160,7 @@ impl Session {
     pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.send(wave).await,
+            Wire::Null(null) => Ok(null.send(wave).await),
             Wire::Odbc(odbc) => odbc.send(wave).await,
             Wire::Postgres(pg) => pg.send_wave(wave).await,
             Wire::Sqlite(sqlite) => sqlite.send(wave).await,
@@ -172,6 +177,11 @@ impl Session {
         {
             return exactly(pg.send_and_commit(wave).await?);
         }
+        if let Wire::Null(null) = &mut self.wire
+            && null.pipelined
+        {
+            return exactly(null.send_and_commit(wave).await);
+        }
         let answers = self.send(wave).await?;
         self.commit().await?;
         Ok(answers)
@@ -179,8 +189,10 @@ impl Session {
 
     /// From now on sends each wave in one flight, where the wire can.
     pub fn pipeline(&mut self) {
-        if let Wire::Postgres(pg) = &mut self.wire {
-            pg.pipelined = true;
+        match &mut self.wire {
+            Wire::Null(null) => null.pipelined = true,
+            Wire::Postgres(pg) => pg.pipelined = true,
+            _ => {}
         }
     }
 
@@ -199,6 +211,7 @@ impl Session {
             Wire::Mysql(mysql) => {
                 mysql.transact(self.dialect.begin(isolation, Access::ReadWrite), statement, values).await
             }
+            Wire::Null(null) => Ok(null.transact(statement, values).await),
             Wire::Postgres(pg) => pg.transact(isolation, statement, values).await,
             Wire::Odbc(_) | Wire::Sqlite(_) => {
                 Err(Error::permanent(format!("{} has no routines", self.dialect.name())))
@@ -213,6 +226,10 @@ impl Session {
     pub async fn commit(&mut self) -> Result<(), Error> {
         let done = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("COMMIT").await,
+            Wire::Null(null) => {
+                null.end().await;
+                Ok(())
+            }
             Wire::Odbc(odbc) => odbc.end(true).await,
             Wire::Postgres(pg) => pg.end("COMMIT").await,
             Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
@@ -227,6 +244,10 @@ impl Session {
     pub async fn rollback(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("ROLLBACK").await,
+            Wire::Null(null) => {
+                null.end().await;
+                Ok(())
+            }
             Wire::Odbc(odbc) => odbc.end(false).await,
             Wire::Postgres(pg) => pg.end("ROLLBACK").await,
             Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
@@ -240,6 +261,7 @@ impl Session {
     pub async fn execute(&mut self, sql: &str) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.execute(sql).await,
+            Wire::Null(_) => Err(null::without_data()),
             Wire::Odbc(odbc) => odbc.execute(sql).await,
             Wire::Postgres(pg) => pg.execute(sql).await,
             Wire::Sqlite(sqlite) => sqlite.execute(sql).await,
@@ -254,6 +276,7 @@ impl Session {
         let sql = self.dialect.adapt(sql.to_owned());
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.query(&sql, values).await,
+            Wire::Null(_) => Err(null::without_data()),
             Wire::Odbc(odbc) => odbc.query(&sql, values).await,
             Wire::Postgres(pg) => pg.query(&sql, values).await,
             Wire::Sqlite(sqlite) => sqlite.query(sql, values).await,
@@ -267,6 +290,7 @@ impl Session {
     pub async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
         let sql = match &mut self.wire {
             Wire::Odbc(odbc) => return odbc.has_table(name).await,
+            Wire::Null(_) => return Ok(false),
             Wire::Mysql(_) => mysql::TABLE_EXISTS,
             Wire::Postgres(_) => pg::TABLE_EXISTS,
             Wire::Sqlite(_) => sqlite::TABLE_EXISTS,
@@ -281,6 +305,7 @@ impl Session {
     pub async fn bulk(&mut self, table: &crate::schema::Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => Ok(Bulk::mysql(mysql.bulk(table).await?)),
+            Wire::Null(_) => Err(null::without_data()),
             Wire::Odbc(odbc) => Ok(Bulk::odbc(odbc.bulk(table).await?)),
             Wire::Postgres(pg) => Ok(Bulk::postgres(pg.bulk(table, options).await?)),
             Wire::Sqlite(sqlite) => Ok(Bulk::sqlite(sqlite.bulk(table))),
@@ -305,7 +330,7 @@ impl Session {
     pub async fn see_all_commits(&mut self) -> Result<(), Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.see_all_commits().await,
-            Wire::Odbc(_) | Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
+            Wire::Null(_) | Wire::Odbc(_) | Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
         }
     }
 
@@ -316,6 +341,7 @@ impl Session {
     pub async fn describe(&mut self) -> Result<Description, Error> {
         let (version, settings) = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.describe().await?,
+            Wire::Null(null) => null.describe(),
             Wire::Odbc(odbc) => odbc.describe().await?,
             Wire::Postgres(pg) => pg.describe().await?,
             Wire::Sqlite(sqlite) => sqlite.describe().await?,

@@ -1,5 +1,7 @@
 //! Statements: declared once, in plain SQL, at the top of the file that uses them.
 
+use crate::reply::{Kind, Reply};
+
 /// A named SQL statement.
 ///
 /// `$1`, `$2`, … are its parameters. A part in braces is written once a row of a multi-row
@@ -19,17 +21,51 @@ pub struct Statement {
     pub sql: &'static str,
     /// The numbers of rows to prepare it for when a connection is made; others are prepared when they first come.
     pub rows: (usize, usize),
+    /// The types of the `$` parameters, as a target without data must know them.
+    pub(crate) fixed: &'static [Kind],
+    /// The types of a row's own `#` parameters, likewise.
+    pub(crate) own: &'static [Kind],
+    /// What a target without data answers.
+    pub(crate) reply: Reply,
 }
 
 impl Statement {
     /// A statement without a repeated part.
     pub const fn new(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, rows: (1, 1) }
+        Self { name, sql, rows: (1, 1), fixed: &[], own: &[], reply: Reply::CHANGED }
     }
 
     /// A multi-row statement that usually has `least` to `most` rows.
     pub const fn multi_row(name: &'static str, sql: &'static str, least: usize, most: usize) -> Self {
-        Self { name, sql, rows: (least, most) }
+        Self { rows: (least, most), ..Self::new(name, sql) }
+    }
+
+    /// With the types of its `$` parameters.
+    #[must_use]
+    pub const fn takes(self, fixed: &'static [Kind]) -> Self {
+        Self { fixed, ..self }
+    }
+
+    /// With the types of a row's own `#` parameters.
+    #[must_use]
+    pub const fn takes_a_row(self, own: &'static [Kind]) -> Self {
+        Self { own, ..self }
+    }
+
+    /// With what a target without data answers, where that is not [`Reply::CHANGED`].
+    #[must_use]
+    pub const fn replies(self, reply: Reply) -> Self {
+        Self { reply, ..self }
+    }
+
+    /// What a target without data answers.
+    pub const fn reply(&self) -> &Reply {
+        &self.reply
+    }
+
+    /// The types of the parameters of a call with `rows` rows.
+    pub fn parameters(&self, rows: usize) -> impl Iterator<Item = Kind> {
+        self.fixed.iter().chain(std::iter::repeat_n(self.own, rows).flatten()).copied()
     }
 
     /// The text for `rows` repetitions of the part in braces, every parameter as `$n`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{DATABASES, Dialect, WireKind, mysql, nuodb, odbc, postgres, sqlite};
+use crate::{DATABASES, Dialect, WireKind, mysql, null, nuodb, odbc, postgres, sqlite};
 
 /// The target when neither `--url` nor `WEIGHBRIDGE_URL` names one.
 pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
@@ -19,6 +19,7 @@ pub struct Url {
 #[derive(Clone)]
 pub(crate) enum Place {
     Mysql(mysql_async::Opts),
+    Null(null::Delay),
     Odbc(odbc::Source),
     Postgres(Box<postgres::Address>),
     Sqlite(PathBuf),
@@ -53,6 +54,7 @@ impl Url {
         let place = match dialect.wire() {
             WireKind::Sqlite => sqlite::parse(rest).map(Place::Sqlite),
             WireKind::Mysql => mysql::parse(rest, dialect).map(Place::Mysql),
+            WireKind::Null => null::parse(rest).map(Place::Null),
             // A database of its own scheme has a URL; any other only a connection string.
             WireKind::Odbc if rest.starts_with("//") => nuodb::parse(rest, dialect).map(Place::Odbc),
             WireKind::Odbc => odbc::parse(rest, dialect).map(Place::Odbc),
@@ -71,6 +73,7 @@ impl Url {
         let same_name = match (&self.place, &other.place) {
             (Place::Mysql(a), Place::Mysql(b)) => a.db_name() == b.db_name(),
             (Place::Postgres(a), Place::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
+            (Place::Null(a), Place::Null(b)) => a == b,
             (Place::Sqlite(a), Place::Sqlite(b)) => a == b,
             // Only the driver knows what its connection string names.
             (Place::Odbc(_), Place::Odbc(_)) => true,
@@ -84,7 +87,7 @@ impl Url {
         match &self.place {
             Place::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
             Place::Postgres(address) => Some(postgres::host(&address.config)),
-            Place::Odbc(_) | Place::Sqlite(_) => None,
+            Place::Null(_) | Place::Odbc(_) | Place::Sqlite(_) => None,
         }
     }
 
@@ -92,7 +95,7 @@ impl Url {
     pub fn file(&self) -> Option<&std::path::Path> {
         match &self.place {
             Place::Sqlite(path) => Some(path),
-            Place::Mysql(_) | Place::Odbc(_) | Place::Postgres(_) => None,
+            Place::Mysql(_) | Place::Null(_) | Place::Odbc(_) | Place::Postgres(_) => None,
         }
     }
 }
@@ -107,6 +110,7 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
+            Place::Null(delay) => write!(f, "null:{delay}"),
             Place::Odbc(source) => f.write_str(&source.shown),
             Place::Postgres(address) => f.write_str(&postgres::display(self.dialect.name(), &address.config)),
             Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),

@@ -84,7 +84,15 @@ pub struct Answer {
 pub(crate) enum Rows {
     Mysql(Vec<mysql_async::Row>),
     Postgres(crate::wire::pg::Rows),
-    Owned { columns: std::sync::Arc<[String]>, rows: Vec<Vec<OwnedValue>> },
+    Owned {
+        columns: std::sync::Arc<[String]>,
+        rows: Vec<Vec<OwnedValue>>,
+    },
+    /// Of a target without data: the cells of all rows, one after the other.
+    Made {
+        columns: usize,
+        cells: Vec<Value<'static>>,
+    },
 }
 
 impl Answer {
@@ -94,6 +102,7 @@ impl Answer {
             Rows::Mysql(rows) => rows.len(),
             Rows::Postgres(rows) => rows.len(),
             Rows::Owned { rows, .. } => rows.len(),
+            Rows::Made { columns, cells } => cells.len() / columns.max(&1),
         }
     }
 
@@ -226,6 +235,10 @@ impl<'a> Row<'a> {
                 Some(OwnedValue::Text(text)) => Some(text.as_str()),
                 _ => None,
             },
+            Rows::Made { columns, cells } => match made(*columns, cells, self.index, column) {
+                Some(Value::Text(text)) => Some(text),
+                _ => None,
+            },
         };
         text.ok_or_else(|| self.fault(column, "not text"))
     }
@@ -269,6 +282,10 @@ impl<'a> Row<'a> {
                 Some(value) => Ok(Cow::Borrowed(value)),
                 None => Err(self.fault(column, "no such column")),
             },
+            Rows::Made { columns, cells } => match made(*columns, cells, self.index, column) {
+                Some(value) => Ok(Cow::Owned(value.to_owned())),
+                None => Err(self.fault(column, "no such column")),
+            },
         }
     }
 
@@ -278,10 +295,16 @@ impl<'a> Row<'a> {
             Rows::Mysql(rows) => rows[self.index].columns_ref().iter().map(|c| c.name_str().into_owned()).collect(),
             Rows::Postgres(rows) => rows.columns(),
             Rows::Owned { columns, .. } => columns.to_vec(),
+            Rows::Made { columns, .. } => (1..=*columns).map(|number| number.to_string()).collect(),
         }
     }
 
     fn fault(&self, column: usize, what: &str) -> Error {
         Error::integrity(format!("{}, column {}: {what}", self.answer.statement, column + 1))
     }
+}
+
+/// A cell of rows that lie one after the other.
+fn made(columns: usize, cells: &[Value<'static>], row: usize, column: usize) -> Option<Value<'static>> {
+    cells.get(row * columns..(row + 1) * columns)?.get(column).copied()
 }

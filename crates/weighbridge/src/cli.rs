@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the databases, what each can do, and how that was verified
     Targets(TargetsArgs),
+    /// Weigh the tool itself on this machine: how large a run is it fit for?
+    Calibrate(CalibrateArgs),
+    /// Serve answers without data on PostgreSQL's wire, to weigh this tool or another client with its network path
+    NullServer(NullServerArgs),
     /// Start, stop and list local servers to try things on
     #[command(subcommand)]
     Lab(LabCommand),
@@ -375,6 +379,43 @@ pub(crate) struct TargetsArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  weighbridge calibrate\n  weighbridge calibrate --wire --warehouses 2000 --duration 30s"
+)]
+pub(crate) struct CalibrateArgs {
+    /// Warehouses to drive, of ten terminals each
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(i32).range(100..=1_000_000))]
+    pub(crate) warehouses: i32,
+    /// How long to measure each way of answering
+    #[arg(long, value_parser = duration, default_value = "10s", allow_hyphen_values = true)]
+    pub(crate) duration: Duration,
+    /// Weigh the network path too: styles batch and pipeline over PostgreSQL's wire, to a null-server in another process
+    #[arg(long)]
+    pub(crate) wire: bool,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge null-server --warehouses 10000 &\n  \
+    weighbridge run --url postgres://null@127.0.0.1:5439/null --style pipeline")]
+pub(crate) struct NullServerArgs {
+    /// Where to listen; port 0 takes any that is free. The URL is the first line of standard output
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5439")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// Warehouses of which it says that they are loaded
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: i32,
+    /// How long each round trip takes besides, such as 5ms
+    #[arg(long, value_name = "TIME", value_parser = target::null::parse_delay, default_value = "0s")]
+    pub(crate) latency: Duration,
+    /// At most this much less or more
+    #[arg(long, value_name = "TIME", value_parser = target::null::parse_delay, default_value = "0s")]
+    pub(crate) spread: Duration,
 }
 
 #[derive(Debug, Subcommand)]

@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
+        Command::NullServer(args) => commands::null_server::run(&args),
         Command::Lab(command) => commands::lab::run(&command),
     };
     match ended {

@@ -10,10 +10,21 @@ const MOST_ERRORS: f64 = 0.01;
 
 pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
     let mut findings = vec![integrity(case), errors(case)];
+    findings.extend(data(case));
     findings.extend(skips(case));
     findings.push(checks(case));
     findings.push(reconciliation(case));
     findings
+}
+
+/// Why rules on the data say nothing of a target that has none.
+const WITHOUT_DATA: &str = "the target keeps no data";
+
+/// There is a database at all.
+fn data(case: Case<'_>) -> Option<Finding> {
+    let why = "it only answers: nothing was measured but the tool itself";
+    let finding = || Finding::of(WITHOUT_DATA, "", "it keeps some").judged(Judgement::Deviation, why);
+    case.run.target.without_data.then(finding)
 }
 
 /// Failures of the interval, deferred ones included, and attempts to complete something.
@@ -94,6 +105,9 @@ fn skips(case: Case<'_>) -> Option<Finding> {
 /// The consistency conditions (3.3.2).
 fn checks(case: Case<'_>) -> Finding {
     let finding = Finding::of("consistency conditions", "", "all hold");
+    if case.run.target.without_data {
+        return finding.not_applicable(WITHOUT_DATA);
+    }
     let Some(checks) = &case.run.checks else {
         return finding.not_judged("not checked in this run");
     };
@@ -114,6 +128,9 @@ fn checks(case: Case<'_>) -> Finding {
 /// Nothing acknowledged may be missing.
 fn reconciliation(case: Case<'_>) -> Finding {
     let finding = Finding::of("acknowledged work kept", "", "none missing");
+    if case.run.target.without_data {
+        return finding.not_applicable(WITHOUT_DATA);
+    }
     let Some(reconciliation) = &case.run.reconciliation else {
         return finding.not_judged("not reconciled in this run");
     };

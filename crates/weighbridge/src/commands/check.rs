@@ -9,22 +9,27 @@ use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
-use super::{Ended, Failure, Status, gateways, require_file, runtime, sessions};
+use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime, sessions};
 use crate::cli::CheckArgs;
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &CheckArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    require_data(&gateways, "check")?;
     require_file(gateways.first())?;
     let dialect = gateways.dialect();
     if args.as_of.is_some() && dialect.instant(0).is_none() {
         return Err(Failure::Usage(format!("{} can't read the past: leave out --as-of", dialect.name())));
     }
     let runtime = runtime()?;
-    let loaded = runtime.block_on(async {
-        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?.warehouses)
+    let catalog = runtime.block_on(async {
+        Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?)
     })?;
+    if !catalog.keeps_data {
+        return Err(super::without_data(&gateways, "check"));
+    }
+    let loaded = catalog.warehouses;
     let first = args.first_warehouse;
     let warehouses = args.warehouses.unwrap_or((loaded - first + 1).max(1));
     if i64::from(first) + i64::from(warehouses) - 1 > i64::from(loaded) {

@@ -3,12 +3,13 @@
 use drive::doctor::{Examination, examine};
 use target::Level;
 
-use super::{Ended, Status, gateways, require_file, runtime, sessions};
+use super::{Ended, Status, gateways, require_data, require_file, runtime, sessions};
 use crate::cli::DoctorArgs;
 use crate::output;
 
 pub(crate) fn run(args: &DoctorArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    require_data(&gateways, "examine (`weighbridge calibrate` weighs the tool)")?;
     require_file(gateways.first())?;
     let jobs = sessions(&gateways);
     let (warehouses, connections, check) = (args.warehouses, args.connections, args.check);

@@ -11,13 +11,14 @@ use workload::tpcc::load::{
     Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, load,
 };
 
-use super::{Ended, Failure, Status, gateways, runtime, sessions, slice};
+use super::{Ended, Failure, Status, gateways, require_data, runtime, sessions, slice};
 use crate::cli::{ClusterArgs, LoadArgs, Localities};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    require_data(&gateways, "load")?;
     let runtime = runtime()?;
     if args.foreign_keys_only {
         return foreign_keys(&runtime, &gateways, args.json);

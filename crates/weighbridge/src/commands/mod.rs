@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
@@ -8,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod merge;
+pub(crate) mod null_server;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod targets;
@@ -82,6 +84,18 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
         return Err(Failure::Usage(format!("warehouses {first} to {last} go beyond --total-warehouses {total}")));
     }
     Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
+}
+
+/// Refuses a target without data, with which there is nothing to do.
+fn require_data(gateways: &Gateways, what: &str) -> Result<(), Failure> {
+    match gateways.dialect().keeps_data() {
+        true => Ok(()),
+        false => Err(without_data(gateways, what)),
+    }
+}
+
+fn without_data(gateways: &Gateways, what: &str) -> Failure {
+    Failure::Usage(format!("{gateways} keeps no data: there is nothing to {what}"))
 }
 
 /// A file that SQLite would create silently where there is nothing to work on.

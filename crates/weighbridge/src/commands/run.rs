@@ -8,13 +8,16 @@ use record::timeline::Stage;
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Dialect;
 
-use super::{Ended, Failure, gateways, require_file};
+use super::{Ended, Failure, gateways, require_data, require_file};
 use crate::cli::RunArgs;
 use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     args.style.require(gateways.dialect()).map_err(Failure::Usage)?;
+    if args.check {
+        require_data(&gateways, "check")?;
+    }
     require_file(gateways.first())?;
     let options = Options {
         gateways,
@@ -64,7 +67,7 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: 
             RunError::Usage(message) => Failure::Usage(message),
             other => Failure::Failed(other.to_string()),
         })?;
-    if check {
+    if check && !record.target.without_data {
         record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
         folder.write_record(&record)?;
     }

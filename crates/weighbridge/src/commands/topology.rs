@@ -2,12 +2,13 @@
 
 use target::Session;
 
-use super::{Ended, Failure, Status, gateways, require_file, runtime};
+use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
 use crate::cli::TopologyArgs;
 use crate::output;
 
 pub(crate) fn run(args: &TopologyArgs) -> Ended {
     let gateways = gateways(&args.target)?;
+    require_data(&gateways, "show")?;
     require_file(gateways.first())?;
     let topology = runtime()?.block_on(async {
         let mut session = Session::connect(gateways.living().await?.first()).await?;

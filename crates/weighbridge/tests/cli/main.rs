@@ -8,6 +8,7 @@ mod examine;
 mod forwarder;
 mod gateways;
 mod lab;
+mod null;
 mod odbc;
 mod results;
 mod same_data;

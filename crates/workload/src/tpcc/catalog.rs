@@ -12,6 +12,9 @@ use target::{Error, Session};
 
 use super::schema;
 
+/// The query for the facts, by name.
+pub const FACTS: &str = "SELECT name, value FROM weighbridge";
+
 /// The form of the data; another form has another number.
 const FORMAT: u64 = 1;
 
@@ -36,6 +39,8 @@ pub struct Catalog {
     pub placement: Placement,
     /// Whether a step of the load can leave rows behind without its record.
     pub partial_steps: bool,
+    /// Whether there are rows at all: a target without data has none, and answers as if it had.
+    pub keeps_data: bool,
 }
 
 /// Why a database can't be driven or checked. One line that says what to do.
@@ -74,7 +79,13 @@ impl Catalog {
             foreign_keys,
             placement,
             partial_steps: false,
+            keeps_data: true,
         }
+    }
+
+    /// The facts of a target without data, which answers for any number of warehouses.
+    pub fn without_data(warehouses: i32) -> Self {
+        Self { complete: true, keeps_data: false, ..Self::new(1, warehouses, 0, false) }
     }
 
     /// The rows that the load makes.
@@ -90,7 +101,7 @@ impl Catalog {
         if !session.has_table(schema::CATALOG.name).await? {
             return Err(CatalogError::Missing);
         }
-        let answer = session.query("SELECT name, value FROM weighbridge", &[]).await?;
+        let answer = session.query(FACTS, &[]).await?;
         let mut facts = BTreeMap::new();
         for row in answer.rows() {
             facts.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
@@ -117,6 +128,7 @@ impl Catalog {
             foreign_keys: number("foreign_keys")? == 1,
             placement: Placement::from_facts(warehouses, &facts).ok_or(CatalogError::Unreadable("the placement"))?,
             partial_steps: facts.contains_key("partial_steps"),
+            keeps_data: !facts.contains_key("without_data"),
         })
     }
 
@@ -129,11 +141,11 @@ impl Catalog {
         if catalog.complete { Ok(catalog) } else { Err(CatalogError::Incomplete) }
     }
 
-    /// Writes the facts of a load that begins.
-    pub(super) async fn write(&self, session: &mut Session) -> Result<(), Error> {
-        let facts: [(&str, String); 11] = [
+    /// The facts as the table holds them, by name.
+    pub fn facts(&self) -> BTreeMap<String, String> {
+        let own = [
             ("format", FORMAT.to_string()),
-            ("workload", "tpcc".into()),
+            ("workload", "tpcc".to_owned()),
             ("seed", self.seed.to_string()),
             ("warehouses", self.warehouses.to_string()),
             ("c_last_load", self.load.c_last.to_string()),
@@ -143,14 +155,21 @@ impl Catalog {
             ("c_id_run", self.run.c_id.to_string()),
             ("ol_i_id_run", self.run.ol_i_id.to_string()),
             ("load_time_us", self.load_time_us.to_string()),
+            ("foreign_keys", u8::from(self.foreign_keys).to_string()),
         ];
-        for (name, value) in &facts {
+        let marks =
+            [("complete", self.complete), ("partial_steps", self.partial_steps), ("without_data", !self.keeps_data)];
+        let marks = marks.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| (name, "1".to_owned()));
+        let facts = own.into_iter().chain(marks).map(|(name, value)| (name.to_owned(), value));
+        facts.chain(self.placement.facts()).collect()
+    }
+
+    /// Writes the facts of a load that begins.
+    pub(super) async fn write(&self, session: &mut Session) -> Result<(), Error> {
+        for (name, value) in &self.facts() {
             insert(session, name, value).await?;
         }
-        for (name, value) in &self.placement.facts() {
-            insert(session, name, value).await?;
-        }
-        insert(session, "foreign_keys", if self.foreign_keys { "1" } else { "0" }).await
+        Ok(())
     }
 
     /// Records that the load has come to its end.

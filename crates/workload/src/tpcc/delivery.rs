@@ -3,86 +3,126 @@
 use ::tpcc::DISTRICTS_PER_WAREHOUSE;
 use ::tpcc::input::Delivery;
 use ::tpcc::money::Cents;
+use target::reply::Column;
+use target::reply::Kind::{Int, Numeric, SmallInt};
+use target::reply::Reply;
 use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
 use super::{Profile, Style, procedure};
 
+/// Columns of a target without data; an order has ten lines on average.
+pub(super) const AMOUNT: Column = Column::decimal(2525, 2);
+const LINES_AN_ORDER: usize = 10;
+const ORDER_ROW: &[Column] = &[Column::own(SmallInt, 1), Column::int(Int, 1)];
+const LINE_ROW: &[Column] = &[Column::own(SmallInt, 1), AMOUNT];
+
 static OLDEST: Statement = Statement::new(
     "delivery.oldest",
     "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE",
-);
+)
+.takes(&[Int, SmallInt])
+.replies(Reply::rows(1, &[Column::int(Int, 2101)]));
 static OLDEST_OF_ALL: Statement = Statement::new(
     "delivery.oldest_of_all",
     "WITH district_ids(d_id) AS (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 \
      UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10) \
      SELECT d_id, (SELECT MIN(no_o_id) FROM new_order WHERE no_w_id = $1 AND no_d_id = d_id) FROM district_ids",
-);
+)
+.takes(&[Int])
+.replies(Reply::rows(10, &[Column::number(Int), Column::int(Int, 2101)]));
 static TAKE: Statement = Statement::multi_row(
     "delivery.take",
     "DELETE FROM new_order WHERE {(no_w_id = $1 AND no_d_id = #1 AND no_o_id = #2)| OR }",
     1,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[SmallInt, Int]);
 static ORDER_READ: Statement = Statement::new(
     "delivery.order_read",
     "SELECT o_d_id, o_c_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, &[Column::fixed(SmallInt, 2), Column::int(Int, 1)]));
 static ORDER_WRITE: Statement = Statement::new(
     "delivery.order_write",
     "UPDATE orders SET o_carrier_id = $4 WHERE o_w_id = $1 AND o_d_id = $2 AND o_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int, SmallInt]);
 static ORDERS: Statement = Statement::multi_row(
     "delivery.orders",
     "UPDATE orders SET o_carrier_id = $2 WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR } \
      RETURNING o_d_id, o_c_id",
     10,
     10,
-);
+)
+.takes(&[Int, SmallInt])
+.takes_a_row(&[SmallInt, Int])
+.replies(Reply::each(1, ORDER_ROW));
 static ORDERS_READ: Statement = Statement::multi_row(
     "delivery.orders_read",
     "SELECT o_d_id, o_c_id FROM orders WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR }",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[SmallInt, Int])
+.replies(Reply::each(1, ORDER_ROW));
 static ORDERS_WRITE: Statement = Statement::multi_row(
     "delivery.orders_write",
     "UPDATE orders SET o_carrier_id = $2 WHERE {(o_w_id = $1 AND o_d_id = #1 AND o_id = #2)| OR }",
     10,
     10,
-);
+)
+.takes(&[Int, SmallInt])
+.takes_a_row(&[SmallInt, Int]);
 static LINES_READ: Statement = Statement::new(
     "delivery.lines_read",
     "SELECT ol_d_id, ol_amount FROM order_line WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(LINES_AN_ORDER, &[Column::fixed(SmallInt, 2), AMOUNT]));
 static LINES_WRITE: Statement = Statement::new(
     "delivery.lines_write",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::changed(LINES_AN_ORDER));
 static LINES: Statement = Statement::multi_row(
     "delivery.lines",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
      WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR } RETURNING ol_d_id, ol_amount",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[SmallInt, Int])
+.replies(Reply::each(LINES_AN_ORDER, LINE_ROW));
 static ALL_LINES_READ: Statement = Statement::multi_row(
     "delivery.all_lines_read",
     "SELECT ol_d_id, ol_amount FROM order_line WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR }",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[SmallInt, Int])
+.replies(Reply::each(LINES_AN_ORDER, LINE_ROW));
 static ALL_LINES_WRITE: Statement = Statement::multi_row(
     "delivery.all_lines_write",
     "UPDATE order_line SET ol_delivery_d = LOCALTIMESTAMP \
      WHERE {(ol_w_id = $1 AND ol_d_id = #1 AND ol_o_id = #2)| OR }",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[SmallInt, Int])
+.replies(Reply::each(LINES_AN_ORDER, &[]));
 static CUSTOMER: Statement = Statement::new(
     "delivery.customer",
     "UPDATE customer SET c_balance = c_balance + $4, c_delivery_cnt = c_delivery_cnt + 1 \
      WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int, Numeric]);
 static CUSTOMERS: Statement = Statement::multi_row(
     "delivery.customers",
     "WITH delivered(d_id, number, amount) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
@@ -91,7 +131,9 @@ static CUSTOMERS: Statement = Statement::multi_row(
      FROM delivered WHERE c_w_id = $1 AND c_d_id = d_id AND c_id = number",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[Int, Int, Numeric]);
 
 static CUSTOMERS_JOIN: Statement = Statement::multi_row(
     "delivery.customers_join",
@@ -101,7 +143,9 @@ static CUSTOMERS_JOIN: Statement = Statement::multi_row(
      SET c_balance = c_balance + amount, c_delivery_cnt = c_delivery_cnt + 1",
     10,
     10,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[Int, Int, Numeric]);
 
 pub(super) const ROW: &[&Statement] =
     &[&OLDEST, &TAKE, &ORDER_READ, &ORDER_WRITE, &LINES_READ, &LINES_WRITE, &CUSTOMER];

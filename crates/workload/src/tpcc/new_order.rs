@@ -4,60 +4,90 @@ use ::tpcc::UNUSED_ITEM;
 use ::tpcc::input::{Line, NewOrder};
 use ::tpcc::money::{Cents, Rate, total_amount};
 use ::tpcc::text::Text;
+use target::reply::Column;
+use target::reply::Kind::{Char, Int, Numeric, SmallInt, Timestamp, Varchar};
+use target::reply::Reply;
 use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
 
+use super::customer::{CREDIT, LAST};
 use super::{Profile, Style, procedure, rate, text};
 
+/// Columns of a target without data, at usual lengths.
+const PRICE: Column = Column::decimal(5050, 2);
+const NAME: Column = Column::text(Varchar, "vMwDdYgfCSgyWeWErT");
+const DATA: Column = Column::text(Varchar, "SpfowHPpCJyPWLAOyYfyAKGFRDVXlMhcDpVfEb");
+const QUANTITY: Column = Column::int(SmallInt, 55);
+const DIST: Column = Column::text(Char, "kqHYTjiDnfEBDXLvdjbRCTaQ");
+const STOCK_ROW: &[Column] = &[Column::own(Int, 1), Column::own(Int, 2), QUANTITY, DATA, DIST];
+/// It has no row for the unused item.
+const UNUSED: i64 = UNUSED_ITEM as i64;
+
 static WAREHOUSE: Statement =
-    Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1");
+    Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1")
+        .takes(&[Int])
+        .replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::now()]));
 /// Warehouse and customer in one.
 static ENTRY: Statement = Statement::new(
     "new_order.entry",
     "SELECT w_tax, c_discount, c_last, c_credit, LOCALTIMESTAMP FROM warehouse, customer \
      WHERE w_id = $1 AND c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::decimal(2500, 4), LAST, CREDIT, Column::now()]));
 static CUSTOMER: Statement = Statement::new(
     "new_order.customer",
     "SELECT c_discount, c_last, c_credit FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, &[Column::decimal(2500, 4), LAST, CREDIT]));
 static DISTRICT_READ: Statement = Statement::new(
     "new_order.district_read",
     "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2 FOR UPDATE",
-);
+)
+.takes(&[Int, SmallInt])
+.replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::int(Int, 3001)]));
 static DISTRICT_WRITE: Statement = Statement::new(
     "new_order.district_write",
     "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2",
-);
+)
+.takes(&[Int, SmallInt]);
 static DISTRICT: Statement = Statement::new(
     "new_order.district",
     "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = $1 AND d_id = $2 RETURNING d_tax, d_next_o_id - 1",
-);
+).takes(&[Int, SmallInt]).replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::int(Int, 3001)]));
 static ORDER: Statement = Statement::new(
     "new_order.order",
     "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) \
      VALUES ($1, $2, $3, $4, $5, NULL, $6, $7)",
-);
+)
+.takes(&[Int, SmallInt, Int, Int, Timestamp, SmallInt, SmallInt]);
 static NEW_ORDER: Statement =
-    Statement::new("new_order.new_order", "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES ($1, $2, $3)");
+    Statement::new("new_order.new_order", "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES ($1, $2, $3)")
+        .takes(&[Int, SmallInt, Int]);
 static ITEM: Statement =
-    Statement::new("new_order.item", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = $1");
+    Statement::new("new_order.item", "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id = $1")
+        .takes(&[Int])
+        .replies(Reply::each(1, &[Column::fixed(Int, 1), PRICE, NAME, DATA]).without(1, UNUSED));
 static ITEMS: Statement = Statement::multi_row(
     "new_order.items",
     "SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({#1})",
     5,
     15,
-);
+)
+.takes_a_row(&[Int])
+.replies(Reply::each(1, &[Column::own(Int, 1), PRICE, NAME, DATA]).without(1, UNUSED));
 static STOCK_READ: Statement = Statement::new(
     "new_order.stock_read",
     "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
      WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 \
      WHEN 9 THEN s_dist_09 ELSE s_dist_10 END FROM stock WHERE s_w_id = $1 AND s_i_id = $2 FOR UPDATE",
-);
+).takes(&[Int, Int, Int]).replies(Reply::rows(1, &[QUANTITY, DATA, DIST]));
 static STOCK_WRITE: Statement = Statement::new(
     "new_order.stock_write",
     "UPDATE stock SET s_quantity = $3, s_ytd = s_ytd + $4, s_order_cnt = s_order_cnt + 1, \
      s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
-);
+)
+.takes(&[Int, Int, SmallInt, Int, Int]);
 /// Touches a row once however often it is listed, so an order's repeated items take a call each.
 static STOCK: Statement = Statement::multi_row(
     "new_order.stock",
@@ -72,7 +102,7 @@ static STOCK: Statement = Statement::multi_row(
      WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END",
     4,
     15,
-);
+).takes(&[Int]).takes_a_row(&[Int, Int, Int, Int]).replies(Reply::each(1, STOCK_ROW));
 static STOCKS_READ: Statement = Statement::multi_row(
     "new_order.stocks_read",
     "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
@@ -81,7 +111,10 @@ static STOCKS_READ: Statement = Statement::multi_row(
      FROM stock WHERE (s_w_id, s_i_id) IN ({(#1, #2)}) FOR UPDATE",
     4,
     15,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[Int, Int])
+.replies(Reply::each(1, STOCK_ROW));
 static STOCKS_READ_PLAIN: Statement = Statement::multi_row(
     "new_order.stocks_read_plain",
     "SELECT s_w_id, s_i_id, s_quantity, s_data, CASE CAST($1 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 \
@@ -90,13 +123,17 @@ static STOCKS_READ_PLAIN: Statement = Statement::multi_row(
      FROM stock WHERE {(s_w_id = #1 AND s_i_id = #2)| OR } FOR UPDATE",
     4,
     15,
-);
+)
+.takes(&[Int])
+.takes_a_row(&[Int, Int])
+.replies(Reply::each(1, STOCK_ROW));
 static STOCK_UPDATE: Statement = Statement::new(
     "new_order.stock_update",
     "UPDATE stock SET s_quantity = CASE WHEN s_quantity - $3 >= 10 THEN s_quantity - $3 ELSE s_quantity - $3 + 91 END, \
      s_ytd = s_ytd + $3, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + $4 \
      WHERE s_w_id = $1 AND s_i_id = $2",
-);
+)
+.takes(&[Int, Int, Int, Int]);
 static STOCKS_WRITE: Statement = Statement::multi_row(
     "new_order.stocks_write",
     "UPDATE stock JOIN ({SELECT CAST(#1 AS INTEGER) AS w_id, CAST(#2 AS INTEGER) AS i_id, CAST(#3 AS INTEGER) AS quantity, \
@@ -106,14 +143,16 @@ static STOCKS_WRITE: Statement = Statement::multi_row(
      s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + remote",
     4,
     15,
-);
+).takes_a_row(&[Int, Int, Int, Int]);
 static ORDER_LINES: Statement = Statement::multi_row(
     "new_order.order_lines",
     "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, \
      ol_quantity, ol_amount, ol_dist_info) VALUES {($1, $2, $3, #1, #2, #3, NULL, #4, #5, #6)}",
     1,
     15,
-);
+)
+.takes(&[Int, SmallInt, Int])
+.takes_a_row(&[SmallInt, Int, Int, SmallInt, Numeric, Char]);
 
 /// What I_DATA and S_DATA of a brand item both contain.
 const ORIGINAL: &str = "ORIGINAL";

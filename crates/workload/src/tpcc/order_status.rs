@@ -3,24 +3,38 @@
 use ::tpcc::input::{CustomerBy, OrderStatus};
 use ::tpcc::money::Cents;
 use ::tpcc::text::Text;
+use target::reply::Column;
+use target::reply::Kind::{Int, SmallInt, Timestamp};
+use target::reply::Reply;
 use target::{Access, Error, Row, Session, Statement, Value, Wave};
 
+use super::customer::{BALANCE, FIRST, LAST, MIDDLE};
+use super::delivery::AMOUNT;
 use super::{Profile, Style, customer, procedure, text};
 
 static CUSTOMER: Statement = Statement::new(
     "order_status.customer",
     "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, &[Column::fixed(Int, 3), BALANCE, FIRST, MIDDLE, LAST]));
 static LAST_ORDER: Statement = Statement::new(
     "order_status.last_order",
     "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_c_id = $3 \
      ORDER BY o_id DESC LIMIT 1",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, &[Column::int(Int, 3000), Column::now(), Column::null(SmallInt)]));
 static LINES: Statement = Statement::new(
     "order_status.lines",
     "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
      WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(
+    10,
+    &[Column::number(Int), Column::fixed(Int, 1), Column::int(SmallInt, 5), AMOUNT, Column::null(Timestamp)],
+));
 
 pub(super) const STATEMENTS: &[&Statement] = &[&CUSTOMER, &LAST_ORDER, &LINES];
 

@@ -3,65 +3,117 @@
 use ::tpcc::input::{CustomerBy, Payment};
 use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
+use target::reply::Column;
+use target::reply::Kind::{self, Char, Int, Numeric, SmallInt, Timestamp, Varchar};
+use target::reply::Reply;
 use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
 
+use super::customer::{BALANCE, CREDIT_BY_DISTRICT as CREDIT, CREDIT_LIM, DISCOUNT, FIRST, LAST, MIDDLE};
 use super::{Profile, Style, customer, procedure, rate, text};
+
+/// Columns of a target without data, at usual lengths.
+pub(super) const NAME: Column = Column::text(Varchar, "DLcbVwLx");
+pub(super) const STREET: Column = Column::text(Varchar, "OpkmVqfRcJhDbHn");
+pub(super) const STATE: Column = Column::text(Char, "GM");
+pub(super) const ZIP: Column = Column::text(Char, "123411111");
+pub(super) const PHONE: Column = Column::text(Char, "1234567890123456");
+const CUSTOMER_ROW: &[Column] = &[
+    FIRST,
+    MIDDLE,
+    LAST,
+    STREET,
+    STREET,
+    STREET,
+    STATE,
+    ZIP,
+    PHONE,
+    Column::now(),
+    CREDIT,
+    CREDIT_LIM,
+    DISCOUNT,
+    BALANCE,
+];
+/// As much of C_DATA as is shown.
+pub(super) const DATA_MADE: &str = "1 1 1 1 1 10.00 \
+    nKtUwdZkXbQaCsPmEfGhVyLjRoTiNuBqWcDxSzHgFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoRiTuYwNqBcDxEzSgFhJlKvMpOrAeUyItWnQbCdEsZfXaGjHkV\
+    mLoPiRuTwYqNcBxDzEgShFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoR";
 
 static WAREHOUSE_READ: Statement = Statement::new(
     "payment.warehouse_read",
     "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1",
-);
+)
+.takes(&[Int])
+.replies(Reply::rows(1, &[NAME, STREET, STREET, STREET, STATE, ZIP, Column::now()]));
 static WAREHOUSE_WRITE: Statement =
-    Statement::new("payment.warehouse_write", "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1");
+    Statement::new("payment.warehouse_write", "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1")
+        .takes(&[Int, Numeric]);
 static WAREHOUSE: Statement = Statement::new(
     "payment.warehouse",
     "UPDATE warehouse SET w_ytd = w_ytd + $2 WHERE w_id = $1 \
      RETURNING w_name, w_street_1, w_street_2, w_city, w_state, w_zip, LOCALTIMESTAMP",
-);
+)
+.takes(&[Int, Numeric])
+.replies(Reply::rows(1, &[NAME, STREET, STREET, STREET, STATE, ZIP, Column::now()]));
 static DISTRICT_READ: Statement = Statement::new(
     "payment.district_read",
     "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district WHERE d_w_id = $1 AND d_id = $2",
-);
+)
+.takes(&[Int, SmallInt])
+.replies(Reply::rows(1, &[NAME, STREET, STREET, STREET, STATE, ZIP]));
 static DISTRICT_WRITE: Statement =
-    Statement::new("payment.district_write", "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2");
+    Statement::new("payment.district_write", "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2")
+        .takes(&[Int, SmallInt, Numeric]);
 static DISTRICT: Statement = Statement::new(
     "payment.district",
     "UPDATE district SET d_ytd = d_ytd + $3 WHERE d_w_id = $1 AND d_id = $2 \
      RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip",
-);
+)
+.takes(&[Int, SmallInt, Numeric])
+.replies(Reply::rows(1, &[NAME, STREET, STREET, STREET, STATE, ZIP]));
 static CUSTOMER_READ: Statement = Statement::new(
     "payment.customer_read",
     "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, \
      c_credit_lim, c_discount, c_balance FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 FOR UPDATE",
-);
+)
+.takes(&[Int, SmallInt, Int])
+.replies(Reply::rows(1, CUSTOMER_ROW));
 static CUSTOMER_WRITE: Statement = Statement::new(
     "payment.customer_write",
     "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4, \
      c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int, Numeric]);
 static CUSTOMER: Statement = Statement::new(
     "payment.customer",
     "UPDATE customer SET c_balance = c_balance - $4, c_ytd_payment = c_ytd_payment + $4, \
      c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 \
      RETURNING c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, \
      c_credit_lim, c_discount, c_balance",
-);
+)
+.takes(&[Int, SmallInt, Int, Numeric])
+.replies(Reply::rows(1, CUSTOMER_ROW));
 static DATA_READ: Statement =
-    Statement::new("payment.data_read", "SELECT c_data FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3");
+    Statement::new("payment.data_read", "SELECT c_data FROM customer WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3")
+        .takes(&[Int, SmallInt, Int])
+        .replies(Reply::rows(1, &[Column::text(Varchar, DATA_MADE)]));
 static DATA_WRITE: Statement = Statement::new(
     "payment.data_write",
     "UPDATE customer SET c_data = $4 WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3",
-);
+)
+.takes(&[Int, SmallInt, Int, Varchar]);
 static DATA: Statement = Statement::new(
     "payment.data",
     "UPDATE customer SET c_data = SUBSTR($4 || c_data, 1, 500) WHERE c_w_id = $1 AND c_d_id = $2 AND c_id = $3 \
      RETURNING SUBSTR(c_data, 1, 200)",
-);
+)
+.takes(&[Int, SmallInt, Int, Kind::Text])
+.replies(Reply::rows(1, &[Column::text(Kind::Text, DATA_MADE)]));
 static HISTORY: Statement = Statement::new(
     "payment.history",
     "INSERT INTO history (h_c_w_id, h_c_d_id, h_c_id, h_w_id, h_d_id, h_date, h_amount, h_data) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-);
+)
+.takes(&[Int, SmallInt, Int, Int, SmallInt, Timestamp, Numeric, Varchar]);
 
 pub(super) const ROW: &[&Statement] = &[
     &WAREHOUSE_READ,

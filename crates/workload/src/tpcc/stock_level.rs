@@ -1,19 +1,26 @@
 //! Stock-Level (2.8).
 
 use ::tpcc::input::StockLevel;
+use target::reply::Column;
+use target::reply::Kind::{BigInt, Int, SmallInt};
+use target::reply::Reply;
 use target::{Error, Session, Statement, Wave};
 
 use super::{Profile, Style, procedure};
 
 static DISTRICT: Statement =
-    Statement::new("stock_level.district", "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2");
+    Statement::new("stock_level.district", "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2")
+        .takes(&[Int, SmallInt])
+        .replies(Reply::rows(1, &[Column::int(Int, 3001)]));
 /// The stock of the home warehouse, whichever supplied the line.
 static LOW_STOCK: Statement = Statement::new(
     "stock_level.low_stock",
     "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock \
      WHERE ol_w_id = $1 AND ol_d_id = $2 AND ol_o_id < $3 AND ol_o_id >= $3 - 20 \
      AND s_w_id = $1 AND s_i_id = ol_i_id AND s_quantity < $4",
-);
+)
+.takes(&[Int, SmallInt, Int, SmallInt])
+.replies(Reply::rows(1, &[Column::int(BigInt, 20)]));
 
 pub(super) const STATEMENTS: &[&Statement] = &[&DISTRICT, &LOW_STOCK];
 

@@ -5,8 +5,10 @@
 //! and one of another version are noticed and made anew.
 
 mod calls;
+mod replies;
 
 use ::tpcc::input::Kind;
+use target::reply::Kind::{Int, Numeric, Text};
 use target::{Class, Error, RoutineLanguage, Session, Statement};
 
 pub(super) use calls::{delivery, new_order, order_status, payment, stock_level};
@@ -24,17 +26,21 @@ struct Routine {
 }
 
 macro_rules! routine {
-    ($transaction:literal, $parameters:literal) => {
+    ($transaction:literal, $parameters:literal, $takes:expr, $reply:expr) => {
         Routine {
             name: concat!("weighbridge_", $transaction),
             select: Statement::new(
                 concat!($transaction, ".routine"),
                 concat!("SELECT * FROM weighbridge_", $transaction, $parameters),
-            ),
+            )
+            .takes($takes)
+            .replies($reply),
             call: Statement::new(
                 concat!($transaction, ".routine"),
                 concat!("CALL weighbridge_", $transaction, $parameters),
-            ),
+            )
+            .takes($takes)
+            .replies($reply),
             plpgsql: include_str!(concat!("plpgsql/", $transaction, ".sql")),
             psm: include_str!(concat!("psm/", $transaction, ".sql")),
         }
@@ -43,11 +49,11 @@ macro_rules! routine {
 
 /// In the order of [`Kind::index`].
 static ROUTINES: [Routine; Kind::ALL.len()] = [
-    routine!("new_order", "($1, $2, $3, $4, $5)"),
-    routine!("payment", "($1, $2, $3, $4, $5, $6, $7)"),
-    routine!("order_status", "($1, $2, $3, $4)"),
-    routine!("delivery", "($1, $2)"),
-    routine!("stock_level", "($1, $2, $3)"),
+    routine!("new_order", "($1, $2, $3, $4, $5)", &[Int, Int, Int, Int, Text], replies::NEW_ORDER),
+    routine!("payment", "($1, $2, $3, $4, $5, $6, $7)", &[Int, Int, Int, Int, Int, Text, Numeric], replies::PAYMENT),
+    routine!("order_status", "($1, $2, $3, $4)", &[Int, Int, Int, Text], replies::ORDER_STATUS),
+    routine!("delivery", "($1, $2)", &[Int, Int], replies::DELIVERY),
+    routine!("stock_level", "($1, $2, $3)", &[Int, Int, Int], replies::STOCK_LEVEL),
 ];
 
 impl Routine {

@@ -1,0 +1,130 @@
+//! What the tool itself weighs on this machine: runs on a target without data, and the cost of recording.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use ::tpcc::input::Kind;
+use ::tpcc::mix::Mix;
+use record::{Outcome, Phase, Recorder, RunFolder, Sample, Stats, Summary};
+use target::Gateways;
+use workload::tpcc::{Style, rules};
+
+use crate::Affinity;
+use crate::run::{Options, Pacing, RunError, Stop, run};
+use crate::tare::CpuMeter;
+
+/// What is to be weighed: a run at the standard's pace on a target without data.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The target.
+    pub gateways: Gateways,
+    /// Statement style.
+    pub style: Style,
+    /// Warehouses, of ten terminals each.
+    pub warehouses: i32,
+    /// Connections.
+    pub connections: u32,
+    /// How long to measure.
+    pub duration: Duration,
+}
+
+/// What a run weighed.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Terminals.
+    pub terminals: u32,
+    /// Driver threads.
+    pub threads: u32,
+    /// Seconds measured.
+    pub seconds: f64,
+    /// Transactions completed in them.
+    pub transactions: u64,
+    /// Transactions that failed.
+    pub errors: u64,
+    /// CPU of this process in them, seconds.
+    pub cpu_seconds: f64,
+    /// Most memory of this process so far, bytes.
+    pub peak_rss_bytes: u64,
+    /// How late the timer woke the terminals.
+    pub lag: Stats,
+}
+
+/// Time before the measurement: the first terminals' own, and that of whatever is done once.
+const RAMP: Duration = Duration::from_secs(2);
+
+/// Transactions of the recording trial.
+const RECORDED: u32 = 2_000_000;
+
+/// Runs `load`, with a run folder at `folder` that is removed again.
+///
+/// # Errors
+/// As [`run`].
+pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunError> {
+    let options = Options {
+        gateways: load.gateways.clone(),
+        affinity: Affinity::None,
+        warehouses: Some(load.warehouses),
+        first_warehouse: 1,
+        total_warehouses: None,
+        ramp: RAMP,
+        duration: load.duration,
+        pacing: Pacing::Standard,
+        connections: Some(load.connections),
+        terminals: None,
+        style: load.style,
+        mix: Mix::standard(),
+        isolation: None,
+        seed: 1,
+    };
+    let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});
+    let reading = ran.and_then(|(_, record)| {
+        let summary = Summary::of(&RunFolder::open(folder)?);
+        Ok(Reading {
+            terminals: record.plan.terminals,
+            threads: record.plan.threads,
+            seconds: record.measured_seconds,
+            transactions: record.counts.iter().map(|counts| counts.measured.completed).sum(),
+            errors: summary.transactions.iter().map(|figures| figures.errors).sum(),
+            cpu_seconds: record.tare.cpu_seconds,
+            peak_rss_bytes: record.tare.peak_rss_bytes,
+            lag: summary.lag,
+        })
+    });
+    let _ = fs::remove_dir_all(folder);
+    reading
+}
+
+/// CPU nanoseconds that it takes to record a transaction with its waits.
+pub fn recording_ns() -> f64 {
+    let plan = record::Plan { transactions: rules::transactions(&Mix::standard()), ..record::Plan::default() };
+    let mut recorder = Recorder::new(&plan);
+    let mut meter = CpuMeter::start();
+    for n in 0..u64::from(RECORDED) {
+        let kind = Kind::ALL[(n % 5) as usize].index();
+        // Any spread of times that touches the histograms here and there.
+        let us = n.wrapping_mul(2_654_435_761) % 50_000;
+        let sample =
+            Sample { response_us: us, service_us: us / 2, queue_us: us / 8, retries: 0, outcome: Outcome::Committed };
+        record_cycle(&mut recorder, kind, us, &sample);
+    }
+    let (cpu, _) = meter.read();
+    assert_eq!(recorder.counts(0, Phase::Measured).completed, u64::from(RECORDED) / 5);
+    cpu * 1e9 / f64::from(RECORDED)
+}
+
+/// What a terminal records in one cycle: keying, the transaction, thinking, and the lag of both waits.
+fn record_cycle(recorder: &mut Recorder, kind: usize, us: u64, sample: &Sample) {
+    recorder.keying(kind, Phase::Measured, us * 100);
+    recorder.lag(Phase::Measured, us / 50);
+    recorder.transaction(kind, Phase::Measured, sample);
+    recorder.think(kind, Phase::Measured, us * 1000);
+    recorder.lag(Phase::Measured, us / 40);
+}
+
+/// Bytes of memory that this machine has to spare.
+pub fn spare_memory_bytes() -> u64 {
+    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or("");
+    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
