@@ -53,7 +53,7 @@ pub(crate) async fn serve(
     mut stream: TcpStream,
     answers: &Answers,
     version: &str,
-    pause: impl Fn() -> Duration,
+    mut pause: impl FnMut() -> Duration,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (mut read, mut out) = (BytesMut::with_capacity(READ), BytesMut::with_capacity(READ));

@@ -1,6 +1,5 @@
 //! All clients: a listener, and threads that serve what it takes in.
 
-use std::cell::Cell;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -73,12 +72,12 @@ fn worker(
         LocalSet::new().block_on(&runtime, async {
             while let Some(stream) = given.recv().await {
                 let answers = answers.clone();
-                let luck = Cell::new(u64::from(stream.peer_addr().map_or(1, |peer| peer.port())) | 1);
+                let mut luck = u64::from(stream.peer_addr().map_or(1, |peer| peer.port())) | 1;
                 tokio::task::spawn_local(async move {
                     let served = async {
                         stream.set_nonblocking(true)?;
                         let stream = tokio::net::TcpStream::from_std(stream)?;
-                        connection::serve(stream, &answers, version, || pause(delay, &luck)).await
+                        connection::serve(stream, &answers, version, || pause(delay, &mut luck)).await
                     };
                     if let Err(e) = served.await {
                         tracing::debug!("a client's connection ended: {e}");
@@ -90,7 +89,7 @@ fn worker(
     Ok(give)
 }
 
-fn pause(delay: Delay, luck: &Cell<u64>) -> Duration {
+fn pause(delay: Delay, luck: &mut u64) -> Duration {
     if delay == Delay::default() {
         return Duration::ZERO;
     }

@@ -1,6 +1,5 @@
 //! A target without data: it answers every statement at once, or after a delay, so that the tool alone is weighed.
 
-use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
@@ -109,14 +108,12 @@ impl Delay {
 }
 
 /// Anything from 0 to 1, from a small generator's state, which must not be 0.
-pub fn fraction(luck: &Cell<u64>) -> f64 {
+pub fn fraction(luck: &mut u64) -> f64 {
     // xorshift64: any spread will do.
-    let mut x = luck.get();
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    luck.set(x);
-    (x >> 11) as f64 / (1_u64 << 53) as f64
+    *luck ^= *luck << 13;
+    *luck ^= *luck >> 7;
+    *luck ^= *luck << 17;
+    (*luck >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// As in a URL: nothing, or `?latency=5ms&spread=1ms`.

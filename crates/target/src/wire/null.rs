@@ -1,6 +1,5 @@
 //! No wire: the answers are made where the questions are asked.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +11,7 @@ use crate::{Answer, Error, Statement, Value, Wave};
 pub(crate) struct Session {
     delay: Delay,
     /// State of a small generator for the spread.
-    luck: Cell<u64>,
+    luck: u64,
     in_transaction: bool,
     /// Whether the statements of a wave share a flight.
     pub(crate) pipelined: bool,
@@ -26,7 +25,7 @@ pub(crate) fn without_data() -> Error {
 impl Session {
     pub(crate) fn new(delay: Delay) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { delay, luck: Cell::new(now.as_nanos() as u64 | 1), in_transaction: false, pipelined: false }
+        Self { delay, luck: now.as_nanos() as u64 | 1, in_transaction: false, pipelined: false }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -65,13 +64,13 @@ impl Session {
         if self.delay == Delay::default() {
             return;
         }
-        tokio::time::sleep(self.delay.at(fraction(&self.luck))).await;
+        tokio::time::sleep(self.delay.at(fraction(&mut self.luck))).await;
     }
 }
 
 fn answer(statement: &'static Statement, rows: usize, values: &[Value<'_>]) -> Answer {
     let columns = statement.reply.columns().len();
-    let mut cells = Vec::with_capacity(rows * columns);
+    let mut cells = Vec::with_capacity(statement.reply.most(rows) * columns);
     let affected = statement.reply.make(statement, rows, &values, |row| cells.extend(row.map(|(_, value)| value)));
     Answer { statement: statement.name, rows: Rows::Made { columns, cells }, affected }
 }
