@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use record::histogram::Histogram;
 use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
@@ -48,6 +49,8 @@ pub(crate) struct Collector<'a> {
     /// CPU used inside the measurement interval.
     pub(crate) measured_cpu: f64,
     merged: Recorder,
+    /// Cleared for each second, as their memory is large.
+    shown: Shown,
     meter: CpuMeter,
 }
 
@@ -60,7 +63,8 @@ impl<'a> Collector<'a> {
         shards: usize,
     ) -> Self {
         let merged = Recorder::new(&record.plan);
-        Self { record, folder, files, clocks, shards, measured_cpu: 0.0, merged, meter: CpuMeter::start() }
+        let (shown, meter) = (Shown::default(), CpuMeter::start());
+        Self { record, folder, files, clocks, shards, measured_cpu: 0.0, merged, shown, meter }
     }
 
     /// Collects until every shard has handed over for the last time. Calls `observe` once a second.
@@ -118,7 +122,7 @@ impl<'a> Collector<'a> {
         }
         row.cpu_percent = 100.0 * cpu / wall.as_secs_f64().max(1e-9);
         row.rss_bytes = memory_bytes().0;
-        describe(&self.merged, self.record, &mut row);
+        self.shown.describe(&self.merged, self.record, &mut row);
 
         self.record.add(&self.merged);
         self.record.tare.peak_rss_bytes = memory_bytes().1;
@@ -131,34 +135,41 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Fills what the merged recorder knows of a second.
-fn describe(merged: &Recorder, record: &RunRecord, row: &mut TimelineRow) {
-    let headline = record.plan.headline().unwrap_or(0);
-    let (mut response, mut queue, mut lag) = (
-        record::histogram::Histogram::<u32>::new(),
-        record::histogram::Histogram::<u32>::new(),
-        record::histogram::Histogram::<u32>::new(),
-    );
-    for phase in Phase::ALL {
-        response.merge(merged.histogram(headline, phase, Clock::Response));
-        queue.merge(merged.histogram(headline, phase, Clock::Queue));
-        lag.merge(merged.lag_histogram(phase));
-    }
-    row.completed = (0..merged.transactions())
-        .map(|index| Phase::ALL.iter().map(|phase| merged.counts(index, *phase).completed).sum())
-        .collect();
-    for index in 0..merged.transactions() {
+/// The times of a second that are shown, of both phases together.
+#[derive(Default)]
+struct Shown {
+    response: Histogram<u32>,
+    queue: Histogram<u32>,
+    lag: Histogram<u32>,
+}
+
+impl Shown {
+    /// Fills what the merged recorder knows of a second.
+    fn describe(&mut self, merged: &Recorder, record: &RunRecord, row: &mut TimelineRow) {
+        let headline = record.plan.headline().unwrap_or(0);
+        let Self { response, queue, lag } = self;
+        [&mut *response, queue, lag].into_iter().for_each(Histogram::clear);
         for phase in Phase::ALL {
-            let counts = merged.counts(index, phase);
-            row.rolled_back += counts.rolled_back;
-            row.errors += counts.failures.total() + counts.deferred.failures.total();
-            row.retries += counts.retries + counts.deferred.retries;
+            response.merge(merged.histogram(headline, phase, Clock::Response));
+            queue.merge(merged.histogram(headline, phase, Clock::Queue));
+            lag.merge(merged.lag_histogram(phase));
         }
+        row.completed = (0..merged.transactions())
+            .map(|index| Phase::ALL.iter().map(|phase| merged.counts(index, *phase).completed).sum())
+            .collect();
+        for index in 0..merged.transactions() {
+            for phase in Phase::ALL {
+                let counts = merged.counts(index, phase);
+                row.rolled_back += counts.rolled_back;
+                row.errors += counts.failures.total() + counts.deferred.failures.total();
+                row.retries += counts.retries + counts.deferred.retries;
+            }
+        }
+        let stats = response.stats();
+        (row.p50_ms, row.p90_ms, row.p99_ms, row.max_ms) = (stats.p50, stats.p90, stats.p99, stats.max);
+        row.queue_p99_ms = queue.stats().p99;
+        row.lag_p99_ms = lag.stats().p99;
     }
-    let stats = response.stats();
-    (row.p50_ms, row.p90_ms, row.p99_ms, row.max_ms) = (stats.p50, stats.p90, stats.p99, stats.max);
-    row.queue_p99_ms = queue.stats().p99;
-    row.lag_p99_ms = lag.stats().p99;
 }
 
 /// The result file of the deferred Deliveries (2.7.2.3).

@@ -156,6 +156,15 @@ impl Reply {
         self.columns
     }
 
+    /// How many rows come back at most of a call with `rows` rows; of a listed one as many as a usual list has.
+    pub(crate) fn most(&self, rows: usize) -> usize {
+        match self.count {
+            Count::Fixed(count) => count,
+            Count::Each(times) => times * rows,
+            Count::Listed(_) => 16,
+        }
+    }
+
     /// Makes the answer to a call of `statement` with `rows` rows: each row that comes back is given to `take`.
     /// Returns how many rows were touched.
     pub fn make(

@@ -67,7 +67,7 @@ pub(crate) enum Command {
 /// Where the database is.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// The database: sqlite:FILE or postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    /// The database: sqlite:FILE or postgres://USER:PASSWORD@HOST:PORT/DATABASE; null: is none, and weighs the tool
     ///
     /// A password may also come from PGPASSWORD or ~/.pgpass; it is never shown or stored. Several URLs, given one by
     /// one or as a list, are several gateways of one cluster; connections are dealt out evenly over them.

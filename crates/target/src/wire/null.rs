@@ -70,7 +70,7 @@ impl Session {
 
 fn answer(statement: &'static Statement, rows: usize, values: &[Value<'_>]) -> Answer {
     let columns = statement.reply.columns().len();
-    let mut cells = Vec::with_capacity(rows * columns);
+    let mut cells = Vec::with_capacity(statement.reply.most(rows) * columns);
     let affected = statement.reply.make(statement, rows, &values, |row| cells.extend(row.map(|(_, value)| value)));
     Answer { statement: statement.name, rows: Rows::Made { columns, cells }, affected }
 }

@@ -12,11 +12,11 @@ use super::customer::{BALANCE, CREDIT_BY_DISTRICT as CREDIT, CREDIT_LIM, DISCOUN
 use super::{Profile, Style, customer, procedure, rate, text};
 
 /// Columns of a target without data, at usual lengths.
-pub(super) const NAME: Column = Column::text(Varchar, "DLcbVwLx");
-pub(super) const STREET: Column = Column::text(Varchar, "OpkmVqfRcJhDbHn");
-pub(super) const STATE: Column = Column::text(Char, "GM");
-pub(super) const ZIP: Column = Column::text(Char, "123411111");
-pub(super) const PHONE: Column = Column::text(Char, "1234567890123456");
+const NAME: Column = Column::text(Varchar, "DLcbVwLx");
+const STREET: Column = Column::text(Varchar, "OpkmVqfRcJhDbHn");
+const STATE: Column = Column::text(Char, "GM");
+const ZIP: Column = Column::text(Char, "123411111");
+const PHONE: Column = Column::text(Char, "1234567890123456");
 const CUSTOMER_ROW: &[Column] = &[
     FIRST,
     MIDDLE,
