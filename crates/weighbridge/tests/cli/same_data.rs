@@ -34,7 +34,7 @@ async fn export(url: &Url, table: &Table) -> String {
             }
         }
     }
-    String::from_utf8(csv.take()).unwrap()
+    String::from_utf8(csv.rows().to_vec()).unwrap()
 }
 
 fn compare(url: &str, csv: &std::path::Path) {

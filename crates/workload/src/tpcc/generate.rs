@@ -131,7 +131,8 @@ fn write_table(
 }
 
 fn flush(csv: &mut Csv, file: &mut File) -> io::Result<u64> {
-    let piece = csv.take();
-    file.write_all(&piece)?;
-    Ok(piece.len() as u64)
+    file.write_all(csv.rows())?;
+    let bytes = csv.len() as u64;
+    csv.clear();
+    Ok(bytes)
 }
