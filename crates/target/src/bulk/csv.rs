@@ -14,6 +14,11 @@ pub struct Csv {
 }
 
 impl Csv {
+    /// Room for about so many bytes of rows.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { buffer: Vec::with_capacity(bytes), timestamp: TimestampText::default() }
+    }
+
     /// Ends the last row and shows what has gathered.
     pub fn rows(&mut self) -> &[u8] {
         self.end_row();

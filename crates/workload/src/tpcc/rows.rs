@@ -1,7 +1,7 @@
 //! The initial rows, field by field in the order of their table's columns.
 
 use ::tpcc::population::Population;
-use ::tpcc::{CUSTOMERS_PER_DISTRICT, DISTRICTS_PER_WAREHOUSE, FIRST_UNDELIVERED_ORDER, ITEMS, ORDERS_PER_DISTRICT};
+use ::tpcc::{CUSTOMERS_PER_DISTRICT, FIRST_UNDELIVERED_ORDER, ITEMS, ORDERS_PER_DISTRICT};
 use target::bulk::RowSink;
 use target::schema::Table;
 
@@ -16,9 +16,19 @@ pub struct Piece {
     tenth: i32,
 }
 
+/// Pieces of a warehouse's rows in a table.
+pub const PIECES: u64 = 100;
+
 /// The pieces of a warehouse's rows in a table, in the order of the key.
 pub fn pieces(w_id: i32) -> impl Iterator<Item = Piece> {
-    (1..=DISTRICTS_PER_WAREHOUSE).flat_map(move |d_id| (1..=10).map(move |tenth| Piece { w_id, d_id, tenth }))
+    (0..PIECES).map(move |number| piece(w_id, number))
+}
+
+/// Piece `number`, from 0, of the rows from a warehouse on.
+pub fn piece(first_warehouse: i32, number: u64) -> Piece {
+    let in_warehouse = (number % PIECES) as i32;
+    let w_id = first_warehouse + (number / PIECES) as i32;
+    Piece { w_id, d_id: in_warehouse / 10 + 1, tenth: in_warehouse % 10 + 1 }
 }
 
 /// Writes the rows of a piece. Returns how many.
@@ -98,6 +108,11 @@ pub fn expected(table: &Table) -> u64 {
         "order_line" => 300_000,
         _ => 100_000,
     }
+}
+
+/// Bytes of a warehouse's rows in a table, about (ITEM: of all), to begin with what takes longest.
+pub fn weight(table: &Table) -> u64 {
+    expected(table) * table.width()
 }
 
 /// Whether the table belongs to no warehouse and is loaded once.
