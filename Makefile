@@ -1,8 +1,9 @@
 # The two commands of the README, and what stands behind them.
 
 CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test lint setup
+.PHONY: demo test lint setup bench-load
 
 ## demo: build, then load, run, check and report on embedded SQLite
 demo:
@@ -12,6 +13,12 @@ demo:
 ## test: all tests, against real databases that the tests start themselves
 test: setup lint
 	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test -p workload --features parquet --test parquet
+	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
+
+## bench-load: what a load costs, beside psql
+bench-load:
+	scripts/bench-load
 
 ## lint: formatting, compiler and clippy warnings are errors
 lint:

@@ -246,6 +246,12 @@ pub trait Dialect: Send + Sync {
         &[]
     }
 
+    /// What a session that has loaded says before it records that the load is complete, so that everything before is as
+    /// durable as the database makes it.
+    fn settings_after_load(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a statement refreshes a table's statistics.
     fn has_statistics(&self) -> bool {
         true

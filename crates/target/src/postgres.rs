@@ -72,6 +72,10 @@ impl Dialect for Postgres {
         &["SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'"]
     }
 
+    fn settings_after_load(&self) -> &'static [&'static str] {
+        &["RESET synchronous_commit"]
+    }
+
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions]
     }

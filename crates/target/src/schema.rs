@@ -94,4 +94,16 @@ impl Table {
         let names: Vec<_> = self.columns.iter().map(|c| c.name).collect();
         names.join(", ")
     }
+
+    /// Characters of a row, about: what decides how large the table is beside others.
+    pub fn width(&self) -> u64 {
+        let characters = |column: &Column| match column.kind {
+            ColumnType::SmallInt => 3,
+            ColumnType::Int | ColumnType::Decimal { .. } => 6,
+            ColumnType::BigInt => 12,
+            ColumnType::Char(n) | ColumnType::Varchar(n) => n.into(),
+            ColumnType::Timestamp => 20,
+        };
+        self.columns.iter().map(characters).sum()
+    }
 }

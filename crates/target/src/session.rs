@@ -323,6 +323,17 @@ impl Session {
         Ok(())
     }
 
+    /// Ends what [`Session::tune_for_load`] began, as far as it touches durability.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn tune_after_load(&mut self) -> Result<(), Error> {
+        for setting in self.dialect.settings_after_load() {
+            self.execute(setting).await?;
+        }
+        Ok(())
+    }
+
     /// From now on sees whatever was acknowledged anywhere in the cluster before it asks, where that is not so by itself.
     ///
     /// # Errors

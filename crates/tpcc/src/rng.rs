@@ -117,54 +117,69 @@ impl Stream {
     /// Fills `out` with random characters out of a-z, A-Z and 0-9 (4.3.2.2).
     #[inline]
     pub fn fill_alphanumeric(&mut self, out: &mut [u8]) {
-        self.fill::<62>(out);
+        static ALPHABET: Alphabet<62> =
+            Alphabet::new(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+        self.fill(&ALPHABET, out);
     }
 
     /// Fills `out` with random letters out of a-z and A-Z.
     #[inline]
     pub fn fill_letters(&mut self, out: &mut [u8]) {
-        self.fill::<52>(out);
+        static ALPHABET: Alphabet<52> = Alphabet::new(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        self.fill(&ALPHABET, out);
     }
 
     /// Fills `out` with random digits (4.3.2.2).
     #[inline]
     pub fn fill_digits(&mut self, out: &mut [u8]) {
-        self.fill::<10>(out);
+        static ALPHABET: Alphabet<10> = Alphabet::new(b"0123456789");
+        self.fill(&ALPHABET, out);
     }
 
-    /// Fills `out` with characters of the alphabet of `BASE`, eight per draw.
+    /// Fills `out` with characters of an alphabet, eight per draw.
     #[inline]
-    fn fill<const BASE: usize>(&mut self, out: &mut [u8]) {
-        let mut eights = out.chunks_exact_mut(8);
-        for eight in &mut eights {
-            spell::<BASE>(self.0.next_u64(), eight);
+    fn fill<const BASE: usize>(&mut self, alphabet: &Alphabet<BASE>, out: &mut [u8]) {
+        let (eights, rest) = out.as_chunks_mut::<8>();
+        for eight in eights {
+            *eight = alphabet.spell(self.0.next_u64());
         }
-        let rest = eights.into_remainder();
         if !rest.is_empty() {
-            spell::<BASE>(self.0.next_u64(), rest);
+            let eight = alphabet.spell(self.0.next_u64());
+            rest.copy_from_slice(&eight[..rest.len()]);
         }
     }
 }
 
-/// Writes `fraction`, read as a number in [0, 1) times 2^64, in base `BASE`: each multiplication
-/// moves the next digit above the point. Eight digits use at most 48 of the 64 bits, so even the
-/// last one is uniform to one part in 80,000.
-#[inline]
-fn spell<const BASE: usize>(mut fraction: u64, out: &mut [u8]) {
-    for character in out {
-        let product = u128::from(fraction) * BASE as u128;
-        // The mask only tells the compiler what holds anyway: no bounds check.
-        *character = alphabet::<BASE>()[(product >> 64) as usize & 63];
-        fraction = product as u64;
-    }
+/// An alphabet of `BASE` characters, at most 64.
+#[derive(Debug)]
+struct Alphabet<const BASE: usize> {
+    /// The two characters that a number below `BASE` squared stands for, the first in the lower byte; padded so that a
+    /// masked index is always inside.
+    pairs: [u16; 4096],
 }
 
-/// The characters that the digits of base `BASE` stand for, padded to a power of two.
-#[inline]
-const fn alphabet<const BASE: usize>() -> &'static [u8; 64] {
-    match BASE {
-        10 => b"0123456789......................................................",
-        52 => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ............",
-        _ => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789..",
+impl<const BASE: usize> Alphabet<BASE> {
+    const fn new(characters: &[u8; BASE]) -> Self {
+        let mut pairs = [0; 4096];
+        let mut i = 0;
+        while i < BASE * BASE {
+            pairs[i] = u16::from_le_bytes([characters[i / BASE], characters[i % BASE]]);
+            i += 1;
+        }
+        Self { pairs }
+    }
+
+    /// The first eight digits of `fraction`, read as a number in [0, 1) times 2^64, in base `BASE`: each multiplication
+    /// moves the next two above the point. Eight digits use at most 48 of the 64 bits, so even the last one is uniform
+    /// to one part in 80,000.
+    #[inline]
+    fn spell(&self, mut fraction: u64) -> [u8; 8] {
+        let mut characters = 0;
+        for pair in 0..4 {
+            let product = u128::from(fraction) * (BASE * BASE) as u128;
+            characters |= u64::from(self.pairs[(product >> 64) as usize & 4095]) << (16 * pair);
+            fraction = product as u64;
+        }
+        characters.to_le_bytes()
     }
 }

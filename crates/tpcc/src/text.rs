@@ -15,18 +15,21 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
+    /// No text, to be drawn into.
+    pub(crate) const EMPTY: Text<N> = Text { bytes: [0; N], len: 0 };
+
     /// Text that uses all of its `N` characters.
     pub(crate) const fn full(bytes: [u8; N]) -> Text<N> {
         Text { bytes, len: N as u16 }
     }
 
-    /// `len` bytes, cut at `N`, that `fill` turns into characters.
+    /// `len` characters, cut at `N`, that `fill` draws, eight a draw. It is given room for the whole of the last draw,
+    /// if there is any: what lies behind the end is never seen.
     #[inline]
-    fn filled(len: usize, fill: impl FnOnce(&mut [u8])) -> Text<N> {
+    fn draw(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) {
         let len = len.min(N);
-        let mut bytes = [0; N];
-        fill(&mut bytes[..len]);
-        Text { bytes, len: len as u16 }
+        fill(&mut self.bytes[..len.next_multiple_of(8).min(N)]);
+        self.len = len as u16;
     }
 
     /// Writes `over` at `position`; what does not fit is left out.
@@ -73,7 +76,9 @@ impl<const N: usize> TryFrom<&str> for Text<N> {
         if text.len() > N || !text.is_ascii() {
             return Err(NotText { capacity: N });
         }
-        Ok(Text::filled(text.len(), |bytes| bytes.copy_from_slice(text.as_bytes())))
+        let mut bytes = [0; N];
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(Text { bytes, len: text.len() as u16 })
     }
 }
 
@@ -132,20 +137,32 @@ pub fn last_name(n: i32) -> Text<16> {
 #[inline]
 pub fn a_string<const N: usize>(rng: &mut Stream, min: i32, max: i32) -> Text<N> {
     let len = rng.uniform_i32(min, max) as usize;
-    Text::filled(len, |bytes| rng.fill_alphanumeric(bytes))
+    let mut text = Text::EMPTY;
+    text.draw(len, |bytes| rng.fill_alphanumeric(bytes));
+    text
 }
 
 /// A random n-string [min .. max] (4.3.2.2): digits, the length uniform in `min..=max`;
 /// `max <= N`.
 pub fn n_string<const N: usize>(rng: &mut Stream, min: i32, max: i32) -> Text<N> {
     let len = rng.uniform_i32(min, max) as usize;
-    Text::filled(len, |bytes| rng.fill_digits(bytes))
+    let mut text = Text::EMPTY;
+    text.draw(len, |bytes| rng.fill_digits(bytes));
+    text
 }
 
 /// `N` random letters: "random a-string of N letters" (4.3.3.1).
 #[inline]
 pub fn letters<const N: usize>(rng: &mut Stream) -> Text<N> {
-    Text::filled(N, |bytes| rng.fill_letters(bytes))
+    let mut text = Text::EMPTY;
+    draw_letters(rng, &mut text);
+    text
+}
+
+/// [`letters`] where they are to stand: to move text that has just been written waits for the writes.
+#[inline]
+pub(crate) fn draw_letters<const N: usize>(rng: &mut Stream, text: &mut Text<N>) {
+    text.draw(N, |bytes| rng.fill_letters(bytes));
 }
 
 /// A random zip code (4.3.2.7): four random digits, then `11111`.

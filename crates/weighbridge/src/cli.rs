@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use target::Isolation;
 use target::placement::Sharding;
 use workload::tpcc::Style;
+use workload::tpcc::schema::TABLES;
 
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, VerifyArgs};
 
@@ -39,7 +40,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Check the twelve consistency conditions, more invariants, and the rules of fresh data
     Check(CheckArgs),
-    /// Write the initial data as CSV files
+    /// Write the initial data as CSV or Parquet files
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone
     Report(ReportArgs),
@@ -299,11 +300,14 @@ pub(crate) struct CheckArgs {
 pub(crate) enum Format {
     /// Comma-separated, no header, NULL as an empty field
     Csv,
+    /// Apache Parquet, in a program that was built with it
+    Parquet,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  weighbridge generate --warehouses 10 --out csv\n  \
-    weighbridge generate --warehouses 50 --first-warehouse 51 --total-warehouses 100 --out csv")]
+    weighbridge generate --warehouses 50 --first-warehouse 51 --total-warehouses 100 --out csv\n  \
+    weighbridge generate --warehouses 10 --table stock --out - | zstd >stock.csv.zst")]
 pub(crate) struct GenerateArgs {
     /// Warehouses to generate (about 100 MB each)
     #[arg(long, short = 'w', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
@@ -317,9 +321,12 @@ pub(crate) struct GenerateArgs {
     /// The files' format
     #[arg(long, value_enum, default_value = "csv")]
     pub(crate) format: Format,
-    /// The folder for the files, one a table
+    /// The folder for the files, one a table; `-` is standard output, which takes one table
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// This table alone
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(TABLES.map(|table| table.name)))]
+    pub(crate) table: Option<String>,
     /// Threads [default: the machine's cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -11,7 +11,7 @@ use crate::money::dollars;
 use crate::nurand::{A_C_LAST, nurand};
 use crate::permutation::Permutation;
 use crate::rng::{Domain, Stream, key};
-use crate::text::{Text, a_string, last_name, letters, n_string, zip};
+use crate::text::{Text, a_string, draw_letters, last_name, letters, n_string, zip};
 use crate::{
     CUSTOMERS_PER_DISTRICT, DISTRICTS_PER_WAREHOUSE, FIRST_UNDELIVERED_ORDER, ITEMS, LAST_NAMES, ORDERS_PER_DISTRICT,
 };
@@ -83,11 +83,14 @@ impl Population {
     pub fn stock(&self, w_id: i32, i_id: i32) -> Stock {
         let mut rng = Stream::for_row(self.seed, Domain::Stock, w_id, 0, i_id);
         let key = key(self.seed, Domain::OriginalStock, w_id, 0, 0);
+        let s_quantity = rng.uniform_i32(10, 100);
+        let mut s_dist = [Text::EMPTY; 10];
+        s_dist.iter_mut().for_each(|dist| draw_letters(&mut rng, dist));
         Stock {
             s_i_id: i_id,
             s_w_id: w_id,
-            s_quantity: rng.uniform_i32(10, 100),
-            s_dist: std::array::from_fn(|_| letters(&mut rng)),
+            s_quantity,
+            s_dist,
             s_ytd: 0,
             s_order_cnt: 0,
             s_remote_cnt: 0,

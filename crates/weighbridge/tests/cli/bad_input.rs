@@ -44,7 +44,16 @@ fn wrong_usage_is_known_before_anything_is_touched() {
     refused(&["run", "--url", &url, "--isolation", "dirty"], 2, &["serializable"]);
     refused(&["run", "--url", &url, "--connections", "0"], 2, &["--connections"]);
     refused(&["run", "--nonsense"], 2, &["--nonsense"]);
-    refused(&["generate", "--out", &place.text("csv"), "--format", "xml"], 2, &["csv"]);
+    refused(&["generate", "--out", &place.text("csv"), "--format", "xml"], 2, &["csv", "parquet"]);
+    refused(&["generate", "--out", &place.text("csv"), "--table", "stocks"], 2, &["order_line"]);
+    refused(&["generate", "--out", "-"], 2, &["--table"]);
+    refused(&["generate", "--out", "-", "--table", "stock", "--json"], 2, &["--json"]);
+    let item_of_none = ["generate", "--out", &place.text("csv"), "--table", "item", "--first-warehouse", "2"];
+    refused(&item_of_none, 2, &["warehouse 1"]);
+    assert!(!place.path("csv").exists(), "nothing is touched before all is known to be right");
+    if !cfg!(feature = "parquet") {
+        refused(&["generate", "--out", &place.text("csv"), "--format", "parquet"], 2, &["--features parquet"]);
+    }
     assert!(files(place.folder.path()).is_empty(), "nothing was touched");
 }
 

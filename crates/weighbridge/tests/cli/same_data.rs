@@ -34,7 +34,7 @@ async fn export(url: &Url, table: &Table) -> String {
             }
         }
     }
-    String::from_utf8(csv.take()).unwrap()
+    String::from_utf8(csv.rows().to_vec()).unwrap()
 }
 
 fn compare(url: &str, csv: &std::path::Path) {
@@ -82,4 +82,19 @@ fn a_slice_is_the_same_bytes_as_its_part_of_the_whole() {
         assert!(whole.ends_with(&part) && whole.len() > part.len(), "{table}");
     }
     assert!(!place.path("part").join("item.csv").exists(), "items come with warehouse 1");
+}
+
+#[test]
+fn standard_output_has_the_bytes_of_the_file() {
+    let place = Place::new();
+    let files = place.text("files");
+    let common = ["generate", "--warehouses", "3", "--seed", "3", "--load-time", LOAD_TIME, "--table", "orders"];
+    done(&[common.as_slice(), &["--out", &files, "--jobs", "1"]].concat());
+    let file = std::fs::read_to_string(place.path("files").join("orders.csv")).unwrap();
+    let said = done(&[common.as_slice(), &["--out", "-", "--jobs", "4"]].concat());
+    assert!(said.stdout == file && !file.is_empty(), "rows in another order, or others");
+    assert!(said.stderr.contains("90000 rows"), "{}", said.stderr);
+    let names: Vec<_> =
+        std::fs::read_dir(place.path("files")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["orders.csv"], "one table was asked for");
 }

@@ -1,20 +1,61 @@
-//! The initial rows as CSV files, for loaders of other makers.
+//! The initial rows as files, for loaders of other makers.
+//!
+//! All threads work at all tables at once: each takes the next chunk of the table that is furthest behind, makes it, and
+//! appends it when the chunks before it are there.
+
+mod format;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use ::tpcc::population::Population;
-use target::bulk::Csv;
 use target::schema::Table;
 
+use self::format::{Counted, CsvFiles, Files};
 use super::rows;
 use super::schema::TABLES;
 
+/// The format of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated, no header, NULL as an empty field.
+    Csv,
+    /// Apache Parquet, compressed with Snappy: decimals as DECIMAL, dates as microseconds.
+    Parquet,
+}
+
+impl Format {
+    /// Whether this program was built with it.
+    pub fn is_built_in(self) -> bool {
+        self == Format::Csv || cfg!(feature = "parquet")
+    }
+
+    /// What the files' names end in.
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Parquet => "parquet",
+        }
+    }
+}
+
+/// Where the rows go.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    /// A folder that is there: `stock.csv`, or `stock.11-20.csv` for a slice.
+    Folder(PathBuf),
+    /// Standard output, for one table.
+    StandardOutput,
+}
+
 /// Which part of which database to generate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GeneratePlan {
     /// The rows.
     pub population: Population,
@@ -24,6 +65,10 @@ pub struct GeneratePlan {
     pub warehouses: i32,
     /// Whether the slice is the whole database; otherwise its numbers are part of the files' names.
     pub whole: bool,
+    /// The one table that is wanted; `None`: all.
+    pub table: Option<&'static Table>,
+    /// The format.
+    pub format: Format,
     /// Threads.
     pub jobs: usize,
 }
@@ -33,8 +78,8 @@ pub struct GeneratePlan {
 pub struct Generated {
     /// The table.
     pub table: &'static str,
-    /// Where its rows are.
-    pub path: PathBuf,
+    /// Where its rows are; `None`: on standard output.
+    pub path: Option<PathBuf>,
     /// How many.
     pub rows: u64,
     /// How large.
@@ -52,86 +97,221 @@ pub struct GenerateProgress {
     pub stop: AtomicBool,
 }
 
-/// Bytes gathered before they go to the file.
-const CHUNK_BYTES: usize = 1 << 20;
-
-/// Writes one file a table into `folder`: `stock.csv`, or `stock.11-20.csv` for a slice. Rows stand in the order of the key.
+/// Writes the rows of the tables, each in the order of its key.
 ///
 /// # Errors
-/// A file that can't be written (its name is part of the message), or the stop asked for.
-pub fn generate(plan: &GeneratePlan, folder: &Path, progress: &GenerateProgress) -> io::Result<Vec<Generated>> {
-    let tables: Vec<&'static Table> =
-        TABLES.into_iter().filter(|table| !rows::global(table) || plan.first_warehouse == 1).collect();
-    let expected =
-        |table: &&'static Table| rows::expected(table) * if rows::global(table) { 1 } else { plan.warehouses as u64 };
-    progress.expected_rows.store(tables.iter().map(expected).sum(), Ordering::Relaxed);
+/// A file that can't be written (its name is part of the message), a format that was not built in, or the stop asked for.
+pub fn generate(
+    plan: &GeneratePlan,
+    destination: &Destination,
+    progress: &GenerateProgress,
+) -> io::Result<Vec<Generated>> {
+    match plan.format {
+        Format::Csv => generate_as::<CsvFiles>(plan, destination, progress),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => generate_as::<parquet::ParquetFiles>(plan, destination, progress),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(io::Error::new(io::ErrorKind::Unsupported, "built without Parquet")),
+    }
+}
 
-    // The largest first; each thread takes the next table when it is done with one.
-    let mut open = tables;
-    open.sort_by_key(expected);
-    let open = Mutex::new(open);
-    let done = Mutex::new(Vec::new());
+/// The name of a table's CSV file: a slice's numbers are part of it.
+pub(super) fn file_name(table: &Table, first: i32, last: i32, whole: bool) -> String {
+    format!("{}.{}", stem(table, first, last, whole), Format::Csv.extension())
+}
+
+fn stem(table: &Table, first: i32, last: i32, whole: bool) -> String {
+    match whole {
+        true => table.name.to_owned(),
+        false => format!("{}.{first}-{last}", table.name),
+    }
+}
+
+fn generate_as<F: Files>(
+    plan: &GeneratePlan,
+    destination: &Destination,
+    progress: &GenerateProgress,
+) -> io::Result<Vec<Generated>> {
+    let wanted = |table: &&'static Table| match plan.table {
+        Some(one) => one.name == table.name,
+        None => !rows::global(table) || plan.first_warehouse == 1,
+    };
+    let tables = TABLES.into_iter().filter(wanted);
+    let sheets: Vec<Sheet<F>> =
+        tables.map(|table| Sheet::begin(plan, table, destination)).collect::<io::Result<_>>()?;
+    progress.expected_rows.store(sheets.iter().map(Sheet::expected_rows).sum(), Ordering::Relaxed);
+
+    let desk = Desk { sheets: &sheets, dealt: Mutex::new(vec![0; sheets.len()]), failed: AtomicBool::new(false) };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.jobs.max(1))
-            .map(|_| {
-                scope.spawn(|| -> io::Result<()> {
-                    while let Some(table) = open.lock().ok().and_then(|mut open| open.pop()) {
-                        let written = write_table(plan, table, folder, progress)?;
-                        if let Ok(mut done) = done.lock() {
-                            done.push(written);
-                        }
-                    }
-                    Ok(())
-                })
-            })
+        let workers: Vec<_> =
+            (0..plan.jobs.max(1)).map(|_| scope.spawn(|| desk.work(&plan.population, progress))).collect();
+        // All are waited for; the first error is told.
+        let ended: Vec<io::Result<()>> = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the generator failed"))))
             .collect();
-        workers.into_iter().try_for_each(|worker| match worker.join() {
-            Ok(ended) => ended,
-            Err(_) => Err(io::Error::other("a thread of the generator failed")),
-        })
+        ended.into_iter().collect::<io::Result<()>>()
     })?;
-    let mut done = done.into_inner().unwrap_or_default();
-    done.sort_by_key(|file: &Generated| file.table);
+    let mut done = sheets.into_iter().map(Sheet::end).collect::<io::Result<Vec<_>>>()?;
+    done.sort_by_key(|file| file.table);
     Ok(done)
 }
 
-/// The name of a table's file: a slice's numbers are part of it.
-pub(super) fn file_name(table: &Table, first: i32, last: i32, whole: bool) -> String {
-    match whole {
-        true => format!("{}.csv", table.name),
-        false => format!("{}.{first}-{last}.csv", table.name),
+/// Rows of a table that are made at once: the pieces of these numbers.
+struct Chunk {
+    number: u64,
+    pieces: Range<u64>,
+}
+
+/// What is to be made, dealt out to the threads.
+struct Desk<'a, F: Files> {
+    sheets: &'a [Sheet<F>],
+    /// Pieces of each sheet that have been dealt out.
+    dealt: Mutex<Vec<u64>>,
+    failed: AtomicBool,
+}
+
+impl<'a, F: Files> Desk<'a, F> {
+    fn work(&self, population: &Population, progress: &GenerateProgress) -> io::Result<()> {
+        while let Some((sheet, chunk)) = self.deal() {
+            let made = sheet.make(&chunk, population, progress).and_then(|made| sheet.append(chunk.number, made));
+            match made {
+                Ok(rows) => progress.rows.fetch_add(rows, Ordering::Relaxed),
+                Err(e) => {
+                    self.failed.store(true, Ordering::Relaxed);
+                    sheet.give_up();
+                    return Err(sheet.named(e));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// The next chunk of the sheet that is furthest behind.
+    fn deal(&self) -> Option<(&'a Sheet<F>, Chunk)> {
+        if self.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut dealt = locked(&self.dealt);
+        let done = |i: usize| dealt[i] as f64 / self.sheets[i].pieces as f64;
+        let open = (0..self.sheets.len()).filter(|i| dealt[*i] < self.sheets[*i].pieces);
+        let i = open.min_by(|a, b| done(*a).total_cmp(&done(*b)))?;
+        let sheet = &self.sheets[i];
+        let start = dealt[i];
+        dealt[i] = (start + sheet.pieces_at_once).min(sheet.pieces);
+        Some((sheet, Chunk { number: start / sheet.pieces_at_once, pieces: start..dealt[i] }))
     }
 }
 
-fn write_table(
-    plan: &GeneratePlan,
+/// A table's file in the making.
+struct Sheet<F: Files> {
     table: &'static Table,
-    folder: &Path,
-    progress: &GenerateProgress,
-) -> io::Result<Generated> {
-    let last = plan.first_warehouse + plan.warehouses - 1;
-    let path = folder.join(file_name(table, plan.first_warehouse, last, plan.whole));
-    let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
-    let mut file = File::create_new(&path).map_err(named)?;
-    let (mut csv, mut rows, mut bytes) = (Csv::default(), 0, 0);
-    let warehouses = if rows::global(table) { 0..=0 } else { plan.first_warehouse..=last };
-    for piece in warehouses.flat_map(rows::pieces) {
-        if progress.stop.load(Ordering::Relaxed) {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted: the files are not complete"));
-        }
-        let written = rows::write(&plan.population, table, piece, &mut csv);
-        rows += written;
-        progress.rows.fetch_add(written, Ordering::Relaxed);
-        if csv.len() >= CHUNK_BYTES {
-            bytes += flush(&mut csv, &mut file).map_err(named)?;
-        }
-    }
-    bytes += flush(&mut csv, &mut file).map_err(named)?;
-    Ok(Generated { table: table.name, path, rows, bytes })
+    path: Option<PathBuf>,
+    first_warehouse: i32,
+    pieces: u64,
+    pieces_at_once: u64,
+    maker: F::Maker,
+    writing: Mutex<Writing<F>>,
+    turn: Condvar,
 }
 
-fn flush(csv: &mut Csv, file: &mut File) -> io::Result<u64> {
-    let piece = csv.take();
-    file.write_all(&piece)?;
-    Ok(piece.len() as u64)
+struct Writing<F: Files> {
+    /// `None`: it was given up.
+    file: Option<F::File>,
+    /// The number of the chunk that is to be appended.
+    next: u64,
+    rows: u64,
+}
+
+impl<F: Files> Sheet<F> {
+    fn begin(plan: &GeneratePlan, table: &'static Table, destination: &Destination) -> io::Result<Self> {
+        let (first_warehouse, warehouses) =
+            if rows::global(table) { (0, 1) } else { (plan.first_warehouse, plan.warehouses) };
+        let path = match destination {
+            Destination::StandardOutput => None,
+            Destination::Folder(folder) => {
+                let last = plan.first_warehouse + plan.warehouses - 1;
+                let stem = stem(table, plan.first_warehouse, last, plan.whole);
+                Some(folder.join(format!("{stem}.{}", plan.format.extension())))
+            }
+        };
+        let named = |e| named(&path, e);
+        let file = match &path {
+            Some(path) => File::create_new(path).map_err(named)?,
+            None => standard_output()?,
+        };
+        let (maker, file) = F::begin(table, Counted::new(file)).map_err(named)?;
+        let pieces_at_once = (F::CHUNK_BYTES * rows::PIECES / rows::weight(table)).max(1);
+        let writing = Mutex::new(Writing { file: Some(file), next: 0, rows: 0 });
+        let pieces = rows::PIECES * u64::from(warehouses.unsigned_abs());
+        Ok(Self { table, path, first_warehouse, pieces, pieces_at_once, maker, writing, turn: Condvar::new() })
+    }
+
+    fn expected_rows(&self) -> u64 {
+        rows::expected(self.table) * self.pieces / rows::PIECES
+    }
+
+    /// Makes the rows of a chunk. Returns them with how many they are.
+    fn make(&self, chunk: &Chunk, population: &Population, progress: &GenerateProgress) -> io::Result<(F::Chunk, u64)> {
+        let (mut sink, mut written) = (F::sink(&self.maker), 0);
+        for number in chunk.pieces.clone() {
+            if progress.stop.load(Ordering::Relaxed) {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted: the files are not complete"));
+            }
+            written += rows::write(population, self.table, rows::piece(self.first_warehouse, number), &mut sink);
+        }
+        Ok((F::chunk(&self.maker, sink)?, written))
+    }
+
+    /// Appends a chunk once it is its turn. Returns its rows.
+    fn append(&self, number: u64, (chunk, rows): (F::Chunk, u64)) -> io::Result<u64> {
+        let mut writing = locked(&self.writing);
+        while writing.file.is_some() && writing.next != number {
+            writing = self.turn.wait(writing).unwrap_or_else(PoisonError::into_inner);
+        }
+        // Given up: whoever did so tells why.
+        let Some(file) = &mut writing.file else { return Ok(0) };
+        F::append(file, chunk)?;
+        writing.next += 1;
+        writing.rows += rows;
+        self.turn.notify_all();
+        Ok(rows)
+    }
+
+    /// Lets nobody wait for a chunk that will never come.
+    fn give_up(&self) {
+        locked(&self.writing).file = None;
+        self.turn.notify_all();
+    }
+
+    fn end(self) -> io::Result<Generated> {
+        let writing = self.writing.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let bytes = match writing.file {
+            Some(file) => F::end(file).map_err(|e| named(&self.path, e))?,
+            None => 0,
+        };
+        Ok(Generated { table: self.table.name, path: self.path, rows: writing.rows, bytes })
+    }
+
+    fn named(&self, e: io::Error) -> io::Error {
+        if e.kind() == io::ErrorKind::Interrupted { e } else { named(&self.path, e) }
+    }
+}
+
+fn named(path: &Option<PathBuf>, e: io::Error) -> io::Error {
+    let name = path.as_ref().map_or("standard output".into(), |path| path.to_string_lossy());
+    io::Error::new(e.kind(), format!("{name}: {e}"))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Standard output without the buffer that the library puts before it.
+fn standard_output() -> io::Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    Ok(File::from(owned))
 }

@@ -235,7 +235,10 @@ pub async fn load(
     {
         return Err(LoadError::SliceBegun(begun.w_id));
     }
-    let (there, open): (Vec<RowStep>, Vec<RowStep>) = slice.iter().partition(|step| done.contains(&step.key()));
+    let (there, mut open): (Vec<RowStep>, Vec<RowStep>) = slice.iter().partition(|step| done.contains(&step.key()));
+    if !plan.catalog.foreign_keys || session.dialect().foreign_keys_after_load() {
+        open.sort_by_key(RowStep::turn);
+    } // else parents first, as the tables stand
     let rows_of = |steps: &[RowStep]| steps.iter().map(|step| rows::expected(step.table)).sum();
     progress.expected_rows.store(rows_of(&slice), Ordering::Relaxed);
     progress.rows.store(rows_of(&there), Ordering::Relaxed);

@@ -11,7 +11,7 @@ mod new_order;
 mod order_status;
 mod payment;
 mod procedure;
-mod rows;
+pub mod rows;
 pub mod rules;
 pub mod schema;
 mod stock_level;

@@ -1,7 +1,7 @@
 //! The initial rows, field by field in the order of their table's columns.
 
 use ::tpcc::population::Population;
-use ::tpcc::{CUSTOMERS_PER_DISTRICT, DISTRICTS_PER_WAREHOUSE, FIRST_UNDELIVERED_ORDER, ITEMS, ORDERS_PER_DISTRICT};
+use ::tpcc::{CUSTOMERS_PER_DISTRICT, FIRST_UNDELIVERED_ORDER, ITEMS, ORDERS_PER_DISTRICT};
 use target::bulk::RowSink;
 use target::schema::Table;
 
@@ -10,19 +10,29 @@ use super::schema;
 /// A hundredth of a warehouse's rows in a table: a tenth of a district (of ITEM, which belongs to
 /// no warehouse, a hundredth of the whole). Small enough to be gathered before it is sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    pub(super) w_id: i32,
-    pub(super) d_id: i32,
-    pub(super) tenth: i32,
+pub struct Piece {
+    w_id: i32,
+    d_id: i32,
+    tenth: i32,
 }
 
+/// Pieces of a warehouse's rows in a table.
+pub const PIECES: u64 = 100;
+
 /// The pieces of a warehouse's rows in a table, in the order of the key.
-pub(super) fn pieces(w_id: i32) -> impl Iterator<Item = Piece> {
-    (1..=DISTRICTS_PER_WAREHOUSE).flat_map(move |d_id| (1..=10).map(move |tenth| Piece { w_id, d_id, tenth }))
+pub fn pieces(w_id: i32) -> impl Iterator<Item = Piece> {
+    (0..PIECES).map(move |number| piece(w_id, number))
+}
+
+/// Piece `number`, from 0, of the rows from a warehouse on.
+pub fn piece(first_warehouse: i32, number: u64) -> Piece {
+    let in_warehouse = (number % PIECES) as i32;
+    let w_id = first_warehouse + (number / PIECES) as i32;
+    Piece { w_id, d_id: in_warehouse / 10 + 1, tenth: in_warehouse % 10 + 1 }
 }
 
 /// Writes the rows of a piece. Returns how many.
-pub(super) fn write(population: &Population, table: &Table, piece: Piece, sink: &mut impl RowSink) -> u64 {
+pub fn write(population: &Population, table: &Table, piece: Piece, sink: &mut impl RowSink) -> u64 {
     let Piece { w_id, d_id, tenth } = piece;
     let of_district = |n: i32| n / 10 * (tenth - 1) + 1..=n / 10 * tenth;
     let of_warehouse = |n: i32| {
@@ -89,7 +99,7 @@ pub(super) fn write(population: &Population, table: &Table, piece: Piece, sink: 
 }
 
 /// About how many rows a warehouse has in a table (ITEM: in all), for progress.
-pub(super) fn expected(table: &Table) -> u64 {
+pub fn expected(table: &Table) -> u64 {
     match table.name {
         "warehouse" => 1,
         "district" => 10,
@@ -100,8 +110,13 @@ pub(super) fn expected(table: &Table) -> u64 {
     }
 }
 
+/// Bytes of a warehouse's rows in a table, about (ITEM: of all), to begin with what takes longest.
+pub fn weight(table: &Table) -> u64 {
+    expected(table) * table.width()
+}
+
 /// Whether the table belongs to no warehouse and is loaded once.
-pub(super) fn global(table: &Table) -> bool {
+pub fn global(table: &Table) -> bool {
     table.name == schema::ITEM.name
 }
 
@@ -110,21 +125,21 @@ fn item(population: &Population, i_id: i32, sink: &mut impl RowSink) {
     sink.start_row();
     sink.int(row.i_id);
     sink.int(row.i_im_id);
-    sink.text(&row.i_name);
+    sink.ascii(row.i_name.as_bytes());
     sink.decimal(row.i_price, 2);
-    sink.text(&row.i_data);
+    sink.ascii(row.i_data.as_bytes());
 }
 
 fn warehouse(population: &Population, w_id: i32, sink: &mut impl RowSink) {
     let row = population.warehouse(w_id);
     sink.start_row();
     sink.int(row.w_id);
-    sink.text(&row.w_name);
-    sink.text(&row.w_street_1);
-    sink.text(&row.w_street_2);
-    sink.text(&row.w_city);
-    sink.text(&row.w_state);
-    sink.text(&row.w_zip);
+    sink.ascii(row.w_name.as_bytes());
+    sink.ascii(row.w_street_1.as_bytes());
+    sink.ascii(row.w_street_2.as_bytes());
+    sink.ascii(row.w_city.as_bytes());
+    sink.ascii(row.w_state.as_bytes());
+    sink.ascii(row.w_zip.as_bytes());
     sink.decimal(row.w_tax.into(), 4);
     sink.decimal(row.w_ytd, 2);
 }
@@ -134,12 +149,12 @@ fn district(population: &Population, w_id: i32, d_id: i32, sink: &mut impl RowSi
     sink.start_row();
     sink.small_int(row.d_id);
     sink.int(row.d_w_id);
-    sink.text(&row.d_name);
-    sink.text(&row.d_street_1);
-    sink.text(&row.d_street_2);
-    sink.text(&row.d_city);
-    sink.text(&row.d_state);
-    sink.text(&row.d_zip);
+    sink.ascii(row.d_name.as_bytes());
+    sink.ascii(row.d_street_1.as_bytes());
+    sink.ascii(row.d_street_2.as_bytes());
+    sink.ascii(row.d_city.as_bytes());
+    sink.ascii(row.d_state.as_bytes());
+    sink.ascii(row.d_zip.as_bytes());
     sink.decimal(row.d_tax.into(), 4);
     sink.decimal(row.d_ytd, 2);
     sink.int(row.d_next_o_id);
@@ -151,11 +166,11 @@ fn stock(population: &Population, w_id: i32, i_id: i32, sink: &mut impl RowSink)
     sink.int(row.s_i_id);
     sink.int(row.s_w_id);
     sink.small_int(row.s_quantity);
-    row.s_dist.iter().for_each(|dist| sink.text(dist));
+    row.s_dist.iter().for_each(|dist| sink.ascii(dist.as_bytes()));
     sink.int(row.s_ytd);
     sink.int(row.s_order_cnt);
     sink.int(row.s_remote_cnt);
-    sink.text(&row.s_data);
+    sink.ascii(row.s_data.as_bytes());
 }
 
 fn customer(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut impl RowSink) {
@@ -164,24 +179,24 @@ fn customer(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut
     sink.int(row.c_id);
     sink.small_int(row.c_d_id);
     sink.int(row.c_w_id);
-    sink.text(&row.c_first);
-    sink.text(&row.c_middle);
-    sink.text(&row.c_last);
-    sink.text(&row.c_street_1);
-    sink.text(&row.c_street_2);
-    sink.text(&row.c_city);
-    sink.text(&row.c_state);
-    sink.text(&row.c_zip);
-    sink.text(&row.c_phone);
+    sink.ascii(row.c_first.as_bytes());
+    sink.ascii(row.c_middle.as_bytes());
+    sink.ascii(row.c_last.as_bytes());
+    sink.ascii(row.c_street_1.as_bytes());
+    sink.ascii(row.c_street_2.as_bytes());
+    sink.ascii(row.c_city.as_bytes());
+    sink.ascii(row.c_state.as_bytes());
+    sink.ascii(row.c_zip.as_bytes());
+    sink.ascii(row.c_phone.as_bytes());
     sink.timestamp(row.c_since_us);
-    sink.text(&row.c_credit);
+    sink.ascii(row.c_credit.as_bytes());
     sink.decimal(row.c_credit_lim, 2);
     sink.decimal(row.c_discount.into(), 4);
     sink.decimal(row.c_balance, 2);
     sink.decimal(row.c_ytd_payment, 2);
     sink.int(row.c_payment_cnt);
     sink.int(row.c_delivery_cnt);
-    sink.text(&row.c_data);
+    sink.ascii(row.c_data.as_bytes());
 }
 
 fn history(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut impl RowSink) {
@@ -194,7 +209,7 @@ fn history(population: &Population, w_id: i32, d_id: i32, c_id: i32, sink: &mut 
     sink.int(row.h_w_id);
     sink.timestamp(row.h_date_us);
     sink.decimal(row.h_amount, 2);
-    sink.text(&row.h_data);
+    sink.ascii(row.h_data.as_bytes());
 }
 
 fn order(population: &Population, w_id: i32, d_id: i32, o_id: i32, sink: &mut impl RowSink) {
@@ -234,5 +249,5 @@ fn order_line(row: &::tpcc::population::OrderLine, sink: &mut impl RowSink) {
     }
     sink.small_int(row.ol_quantity);
     sink.decimal(row.ol_amount, 2);
-    sink.text(&row.ol_dist_info);
+    sink.ascii(row.ol_dist_info.as_bytes());
 }

@@ -8,12 +8,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::{Session, error};
-use crate::bulk::{Loaded, RowSink, TimestampText, put_decimal};
+use crate::bulk::{Loaded, RowSink, TimestampText, put_decimal, put_int};
 use crate::schema::Table;
 use crate::{Class, Error};
 
 /// Rows are sent in pieces of about this size: far below every server's `max_allowed_packet`.
 const CHUNK_BYTES: usize = 256 * 1024;
+
+/// Room in a buffer for the rows between two looks at its size.
+const ROOM: usize = 384 * 1024;
 
 /// Pieces that wait for the server while more rows are made.
 const PIECES_AHEAD: usize = 4;
@@ -22,8 +25,9 @@ const PIECES_AHEAD: usize = 4;
 pub(crate) struct Bulk<'s> {
     session: &'s mut Session,
     way: Way,
+    /// Every field is followed by the separator, the last one of a row until the row ends.
     buffer: Vec<u8>,
-    at_row_start: bool,
+    separator: u8,
     timestamp: TimestampText,
     rows: u64,
     bytes: u64,
@@ -68,9 +72,9 @@ impl<'s> Bulk<'s> {
     }
 
     fn new(session: &'s mut Session, way: Way) -> Self {
-        let buffer = Vec::with_capacity(CHUNK_BYTES + 4096);
-        let timestamp = TimestampText::default();
-        Self { session, way, buffer, at_row_start: true, timestamp, rows: 0, bytes: 0, stored: 0 }
+        let buffer = Vec::with_capacity(CHUNK_BYTES + ROOM);
+        let separator = if matches!(way, Way::LoadData { .. }) { b'\t' } else { b',' };
+        Self { session, way, buffer, separator, timestamp: TimestampText::default(), rows: 0, bytes: 0, stored: 0 }
     }
 
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), Error> {
@@ -83,7 +87,7 @@ impl<'s> Bulk<'s> {
         }
         self.end_row();
         self.bytes += self.buffer.len() as u64;
-        let piece = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES + 4096));
+        let piece = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES + ROOM));
         match &mut self.way {
             Way::LoadData { pieces, .. } => {
                 // Refused only if the statement has ended early: `finish` says why.
@@ -117,31 +121,38 @@ impl<'s> Bulk<'s> {
     }
 
     fn end_row(&mut self) {
-        match self.way {
-            Way::LoadData { .. } => self.buffer.push(b'\n'),
-            Way::Insert { .. } => self.buffer.push(b')'),
-        }
-    }
-
-    fn separate(&mut self) {
-        if !std::mem::take(&mut self.at_row_start) {
-            self.buffer.push(if matches!(self.way, Way::LoadData { .. }) { b'\t' } else { b',' });
+        let end = if matches!(self.way, Way::LoadData { .. }) { b'\n' } else { b')' };
+        if let Some(separator) = self.buffer.last_mut() {
+            *separator = end;
         }
     }
 
     /// Text between quotes in an INSERT, as it is in a line; both take backslash escapes.
+    #[inline]
     fn quote(&mut self) {
         if matches!(self.way, Way::Insert { .. }) {
             self.buffer.push(b'\'');
         }
     }
+
+    #[cold]
+    fn put_escaped(&mut self, value: &[u8]) {
+        for byte in value {
+            match byte {
+                b'\\' | b'\'' => self.buffer.extend_from_slice(&[b'\\', *byte]),
+                b'\t' => self.buffer.extend_from_slice(b"\\t"),
+                b'\n' => self.buffer.extend_from_slice(b"\\n"),
+                0 => self.buffer.extend_from_slice(b"\\0"),
+                byte => self.buffer.push(*byte),
+            }
+        }
+    }
 }
 
 impl RowSink for Bulk<'_> {
+    #[inline]
     fn start_row(&mut self) {
-        if !self.buffer.is_empty() {
-            self.end_row();
-        }
+        self.end_row();
         if let Way::Insert { head } = &self.way {
             if self.buffer.is_empty() {
                 self.buffer.extend_from_slice(head.as_bytes());
@@ -150,52 +161,55 @@ impl RowSink for Bulk<'_> {
             }
             self.buffer.push(b'(');
         }
-        self.at_row_start = true;
         self.rows += 1;
     }
 
+    #[inline]
     fn small_int(&mut self, value: i32) {
         self.int(value);
     }
 
+    #[inline]
     fn int(&mut self, value: i32) {
-        self.separate();
-        self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        put_int(&mut self.buffer, value);
+        self.buffer.push(self.separator);
     }
 
+    #[inline]
     fn decimal(&mut self, unscaled: i64, scale: u8) {
-        self.separate();
         put_decimal(&mut self.buffer, unscaled, scale);
+        self.buffer.push(self.separator);
     }
 
+    #[inline]
     fn text(&mut self, value: &str) {
-        self.separate();
+        self.ascii(value.as_bytes());
+    }
+
+    #[inline]
+    fn ascii(&mut self, value: &[u8]) {
         self.quote();
-        if value.bytes().any(|b| matches!(b, b'\\' | b'\t' | b'\n' | b'\'' | 0)) {
-            for byte in value.bytes() {
-                match byte {
-                    b'\\' | b'\'' => self.buffer.extend_from_slice(&[b'\\', byte]),
-                    b'\t' => self.buffer.extend_from_slice(b"\\t"),
-                    b'\n' => self.buffer.extend_from_slice(b"\\n"),
-                    0 => self.buffer.extend_from_slice(b"\\0"),
-                    byte => self.buffer.push(byte),
-                }
-            }
+        let special = |found, byte: &u8| found | matches!(byte, b'\\' | b'\t' | b'\n' | b'\'' | 0);
+        if value.iter().fold(false, special) {
+            self.put_escaped(value);
         } else {
-            self.buffer.extend_from_slice(value.as_bytes());
+            self.buffer.extend_from_slice(value);
         }
         self.quote();
+        self.buffer.push(self.separator);
     }
 
+    #[inline]
     fn timestamp(&mut self, us: i64) {
-        self.separate();
         self.quote();
         self.buffer.extend_from_slice(self.timestamp.of(us).as_bytes());
         self.quote();
+        self.buffer.push(self.separator);
     }
 
+    #[inline]
     fn null(&mut self) {
-        self.separate();
         self.buffer.extend_from_slice(if matches!(self.way, Way::LoadData { .. }) { b"\\N" } else { b"NULL" });
+        self.buffer.push(self.separator);
     }
 }

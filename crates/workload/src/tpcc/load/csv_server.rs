@@ -119,11 +119,12 @@ async fn answer(mut stream: TcpStream, served: &Served) -> io::Result<()> {
         let written = rows::write(&served.population, table, piece, &mut csv);
         served.progress.rows.fetch_add(written, Ordering::Relaxed);
         if csv.len() >= CHUNK_BYTES {
-            send_chunk(&mut stream, &csv.take()).await?;
+            send_chunk(&mut stream, csv.rows()).await?;
+            csv.clear();
         }
     }
     if !csv.is_empty() {
-        send_chunk(&mut stream, &csv.take()).await?;
+        send_chunk(&mut stream, csv.rows()).await?;
     }
     stream.write_all(b"0\r\n\r\n").await?;
     stream.shutdown().await

@@ -29,10 +29,8 @@ pub(super) async fn finish(
     let dialect = session.dialect();
     // The largest first, so that the last job to end has the least to do.
     let mut tables: Vec<&'static Table> = TABLES.to_vec();
-    tables.sort_by_key(|table| std::cmp::Reverse(rows::expected(table) * if rows::global(table) { 1 } else { 2 }));
-
-    let mut keys = Vec::new();
-    for table in &tables {
+    tables.sort_by_key(|table| std::cmp::Reverse(rows::weight(table)));
+    let keys = tables.into_iter().map(|table| {
         let mut sql = Vec::new();
         if dialect.primary_key_after_load() && !table.primary_key.is_empty() {
             sql.push(dialect.add_primary_key(table));
@@ -41,9 +39,24 @@ pub(super) async fn finish(
             let placement = &plan.catalog.placement;
             sql.extend(table.indexes.iter().flat_map(|index| index_ddl(session, table, index, placement)));
         }
-        keys.push(Ddl { step: format!("keys of {}", table.name), sql });
-    }
-    run_all(gateways, plan.jobs, keys, &done, progress).await?;
+        let step = format!("keys of {}", table.name);
+        let open = !sql.is_empty() && !done.contains(&(step.clone(), 0));
+        (table, open.then_some(Ddl { step, sql }))
+    });
+    let work = {
+        let progress = progress.clone();
+        move |session: Session, (table, keys): (&'static Table, Option<Ddl>)| {
+            let progress = progress.clone();
+            async move {
+                let session = match keys {
+                    Some(keys) => run_ddl(session, keys, &progress).await?,
+                    None => session,
+                };
+                refresh_statistics(session, table, &progress).await
+            }
+        }
+    };
+    in_parallel(gateways, plan.jobs, keys.collect(), work).await?;
     if plan.catalog.foreign_keys && dialect.foreign_keys_after_load() {
         declare_foreign_keys(gateways, &done, progress).await?;
     }
@@ -59,25 +72,24 @@ pub(super) async fn finish(
         }
     }
 
-    if !session.dialect().has_statistics() {
-        tables.clear();
-    }
-    let statistics = {
-        let progress = progress.clone();
-        move |mut session: Session, table: &'static Table| {
-            let progress = progress.clone();
-            async move {
-                stop_check(&progress)?;
-                progress.say(format!("statistics of {}", table.name));
-                let sql = session.dialect().analyze(table.name);
-                session.execute(&sql).await.map_err(|e| e.context(format!("statistics of {}", table.name)))?;
-                Ok(session)
-            }
-        }
-    };
-    in_parallel(gateways, plan.jobs, tables, statistics).await?;
+    session.tune_after_load().await?;
     Catalog::write_complete(session).await?;
     Ok(true)
+}
+
+/// The statistics of a table, once its rows and keys are there.
+async fn refresh_statistics(
+    mut session: Session,
+    table: &'static Table,
+    progress: &LoadProgress,
+) -> Result<Session, LoadError> {
+    if session.dialect().has_statistics() {
+        stop_check(progress)?;
+        progress.say(format!("statistics of {}", table.name));
+        let sql = session.dialect().analyze(table.name);
+        session.execute(&sql).await.map_err(|e| e.context(format!("statistics of {}", table.name)))?;
+    }
+    Ok(session)
 }
 
 /// The foreign keys of all tables, one after the other: each locks both of its tables.

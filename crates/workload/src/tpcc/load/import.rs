@@ -67,7 +67,7 @@ pub(super) async fn import(
 fn imports(plan: &LoadPlan, base: &str, served: bool, done: &HashSet<(String, i32)>) -> Vec<Import> {
     let mine = |table: &&'static Table| plan.leads() || !rows::global(table);
     let mut tables: Vec<&'static Table> = TABLES.into_iter().filter(mine).collect();
-    tables.sort_by_key(|table| std::cmp::Reverse(rows::expected(table)));
+    tables.sort_by_key(|table| std::cmp::Reverse(rows::weight(table)));
     let (first, last) = (plan.first_warehouse, plan.last_warehouse());
     let whole = plan.warehouses == plan.catalog.warehouses;
     let warehouses = |table: &Table| if rows::global(table) { (0, 0) } else { (first, last) };

@@ -34,6 +34,12 @@ impl RowStep {
         steps
     }
 
+    /// Orders steps so that sessions side by side fill different tables, and what ends last is small: warehouse by
+    /// warehouse, the largest table first.
+    pub(super) fn turn(&self) -> impl Ord + use<> {
+        (self.w_id.max(1), std::cmp::Reverse(rows::weight(self.table)))
+    }
+
     pub(super) fn key(&self) -> (String, i32) {
         (self.table.name.to_owned(), self.w_id)
     }
