@@ -1,4 +1,4 @@
-//! What people and programs look at: the result of a run as text and as JSON.
+//! What people and programs look at: the result of a run as text, as JSON and as a page.
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
@@ -6,6 +6,7 @@ mod check;
 mod columns;
 mod doctor;
 mod json;
+mod page;
 mod table;
 mod targets;
 mod topology;
@@ -13,6 +14,7 @@ mod topology;
 pub use check::{check_json, check_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
+pub use page::page;
 pub use table::table;
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use topology::topology_table;
