@@ -112,10 +112,19 @@ impl Chart {
                     h3 { (self.title) }
                     p { (self.says) }
                 }
-                (self.legend())
-                div.chart { (self.picture()) }
+                @if self.says_something() {
+                    (self.legend())
+                    div.chart { (self.picture()) }
+                } @else {
+                    p { "Nothing to draw: it was 0 from beginning to end." }
+                }
             }
         }
+    }
+
+    /// Whether any value is above zero.
+    fn says_something(&self) -> bool {
+        self.values.columns.iter().flat_map(|(_, values)| values).any(|value| *value > 0.0)
     }
 
     fn legend(&self) -> Markup {

@@ -21,8 +21,16 @@ pub(super) struct Pictures<'a> {
     stretches: Stretches,
 }
 
-/// A series of a chart over time: its name, its colour, and its value in a stretch.
-type Told<'a> = (&'a str, &'a str, &'a dyn Fn(&Stretch) -> f64);
+/// What a chart of one line tells.
+struct Told<'a> {
+    unit: &'a str,
+    /// What of a stretch is shown, where it is not the sum: `worst second`.
+    worst: Option<&'a str>,
+    value: &'a dyn Fn(&Stretch) -> f64,
+}
+
+/// Fewest headline transactions a second for which a second by itself has a rate and a percentile.
+const FEWEST_PER_SECOND: f64 = 10.0;
 
 impl<'a> Pictures<'a> {
     pub(super) fn of(run: &'a OpenedRun, summary: &'a Summary) -> Self {
@@ -157,9 +165,12 @@ impl<'a> Pictures<'a> {
         })
     }
 
-    /// Response time against throughput (5.6.2), as far as one run tells; none if nothing was completed.
+    /// Response time against throughput (5.6.2), as far as one run tells; none if a second completes too few.
     pub(super) fn response_against_throughput(&self) -> Option<Chart> {
         const CELLS: (f64, f64) = (340.0, 130.0);
+        if self.summary.nopm < FEWEST_PER_SECOND * 60.0 {
+            return None;
+        }
         let rows = &self.run.timeline;
         let points: Vec<(f64, f64)> = timeline::durations(rows)
             .zip(rows)
@@ -207,109 +218,105 @@ impl<'a> Pictures<'a> {
         })
     }
 
-    /// Errors and retries over time.
+    /// Errors over time.
     pub(super) fn errors(&self) -> Chart {
-        let list = &self.stretches.list;
-        let (errors, retries) =
-            (list.iter().map(|s| s.errors).sum::<u64>(), list.iter().map(|s| s.retries).sum::<u64>());
-        Chart {
-            id: "errors-over-time".into(),
-            title: "Errors and retries over time".into(),
-            says: "Errors are transactions that were not completed at all; retries are attempts beyond the first, after the database \
-                   refused one for reasons of concurrency. Both a minute."
-                .into(),
-            told: format!("In the whole run {errors} errors and {retries} retries."),
-            ..self.lines("a minute", &[
-                ("errors", "bad", &|s| s.per_minute(s.errors)),
-                ("retries", "warn dashed", &|s| s.per_minute(s.retries)),
-            ])
-        }
+        let says = "Transactions that were not completed at all.";
+        self.half("errors", "Errors", says, Told { unit: "a minute", worst: None, value: &|s| s.per_minute(s.errors) })
     }
 
-    /// Terminals and deferred work that wait.
+    /// Retries over time.
+    pub(super) fn retries(&self) -> Chart {
+        let says = "Attempts beyond the first, after the database refused one for reasons of concurrency.";
+        self.half(
+            "retries",
+            "Retries",
+            says,
+            Told { unit: "a minute", worst: None, value: &|s| s.per_minute(s.retries) },
+        )
+    }
+
+    /// Terminals that wait.
     pub(super) fn waiting(&self) -> Chart {
-        let most = |value: fn(&Stretch) -> u64| self.stretches.list.iter().map(value).max().unwrap_or(0);
-        Chart {
-            id: "waiting-over-time".into(),
-            title: "Waiting for a connection".into(),
-            says: format!(
-                "Terminals that had sent and waited for a free connection, and deferred Deliveries in their queue, at the end of each second.{}",
-                self.stretches.note("the most in it")
-            ),
-            told: format!("At most {} terminals waited, and {} Deliveries.", most(|s| s.waiting), most(|s| s.backlog)),
-            ..self.lines(
-                "waiting",
-                &[
-                    ("terminals", "t0", &|s| s.waiting as f64),
-                    ("deferred Deliveries", "t3 dashed", &|s| s.backlog as f64),
-                ],
-            )
-        }
+        let says = "Terminals that had sent and waited for a free connection, at the end of a second.";
+        self.half(
+            "waiting",
+            "Waiting terminals",
+            says,
+            Told { unit: "terminals", worst: Some("most"), value: &|s| s.waiting as f64 },
+        )
+    }
+
+    /// Deferred work that waits.
+    pub(super) fn backlog(&self) -> Chart {
+        let says = "Deliveries in their queue, to be carried out later, at the end of a second.";
+        self.half(
+            "backlog",
+            "Queued Deliveries",
+            says,
+            Told { unit: "Deliveries", worst: Some("most"), value: &|s| s.backlog as f64 },
+        )
     }
 
     /// The tool's own CPU.
     pub(super) fn cpu(&self) -> Chart {
+        let says = "CPU that weighbridge itself used; 100 % is one core.";
         self.half(
             "cpu",
             "CPU of the tool",
-            "CPU that weighbridge itself used; 100 % is one core.",
-            "busiest",
-            "% of a core",
-            &|s| s.cpu_percent,
+            says,
+            Told { unit: "% of a core", worst: Some("busiest second"), value: &|s| s.cpu_percent },
         )
     }
 
     /// The tool's own memory.
     pub(super) fn memory(&self) -> Chart {
-        self.half("memory", "Memory of the tool", "Memory that weighbridge itself held.", "fullest", "MiB", &|s| {
-            s.rss_bytes as f64 / f64::from(1 << 20)
-        })
+        self.half(
+            "memory",
+            "Memory of the tool",
+            "Memory that weighbridge itself held.",
+            Told { unit: "MiB", worst: Some("most"), value: &|s| s.rss_bytes as f64 / f64::from(1 << 20) },
+        )
     }
 
     /// How late the tool's timer was.
     pub(super) fn lag(&self) -> Chart {
-        let says = "How late weighbridge woke one terminal in a hundred or more, by its own timer: a large lag would bend the figures.";
-        self.half("lag", "Timer lag of the tool", says, "worst", "ms, 99th percentile", &|s| s.lag_p99_ms)
+        let says = "How late weighbridge's own timer woke its terminals; one in a hundred was woken later still.";
+        self.half(
+            "lag",
+            "Timer lag of the tool",
+            says,
+            Told { unit: "ms", worst: Some("worst second"), value: &|s| s.lag_p99_ms },
+        )
     }
 
     /// The longest wait for a connection.
     pub(super) fn queue(&self) -> Chart {
-        let says =
-            format!("The part of the {} response time spent waiting for a connection, 99th percentile.", self.title);
-        self.half("queue", "Wait for a connection", &says, "worst", "ms, 99th percentile", &|s| s.queue_p99_ms)
+        let says = format!("How long {}s waited for a connection; one in a hundred waited longer still.", self.title);
+        self.half(
+            "queue",
+            "Wait for a connection",
+            &says,
+            Told { unit: "ms", worst: Some("worst second"), value: &|s| s.queue_p99_ms },
+        )
     }
 
-    fn half(
-        &self,
-        id: &str,
-        title: &str,
-        says: &str,
-        worst: &str,
-        unit: &str,
-        value: &dyn Fn(&Stretch) -> f64,
-    ) -> Chart {
-        let most = self.stretches.list.iter().map(value).fold(0.0, f64::max);
+    /// One line over time, from zero, half as wide as the page.
+    fn half(&self, id: &str, title: &str, says: &str, told: Told<'_>) -> Chart {
+        let list = &self.stretches.list;
+        let points: Vec<(f64, f64)> = list.iter().map(|s| (s.middle(), (told.value)(s))).collect();
+        let columns = vec![(format!("{title}, {}", told.unit), ys(&points))];
+        let most = highest(&columns);
+        let series = vec![Series { name: String::new(), colour: "ink".into(), shape: Shape::Line(points) }];
+        let note = told.worst.map_or_else(String::new, |worst| self.stretches.note(&format!("the {worst} in it")));
         Chart {
             id: format!("{id}-over-time"),
             title: title.into(),
-            says: format!("{says}{}", self.stretches.note(&format!("the {worst} second in it"))),
-            told: format!("At most {} {unit}.", grouped(most, 1)),
+            says: format!("{says}{note}"),
+            told: format!("At most {} {}.", grouped(most, 1), told.unit),
+            y: Axis::linear(told.unit, most),
             size: Size::Half,
-            ..self.lines(unit, &[(unit, "ink", value)])
+            ..self.timed(series, columns)
         }
-    }
-
-    /// Lines over time, from zero.
-    fn lines(&self, unit: &str, told: &[Told<'_>]) -> Chart {
-        let mut columns = Vec::new();
-        let mut series = Vec::new();
-        for (name, colour, value) in told {
-            let points: Vec<(f64, f64)> = self.stretches.list.iter().map(|s| (s.middle(), value(s))).collect();
-            columns.push(((*name).to_owned(), ys(&points)));
-            series.push(Series { name: (*name).into(), colour: (*colour).into(), shape: Shape::Line(points) });
-        }
-        let y = Axis::linear(unit, highest(&columns));
-        Chart { y, ..self.timed(series, columns) }
     }
 
     /// A chart over time without its words, with everything outside the interval shaded.

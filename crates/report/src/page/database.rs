@@ -51,7 +51,7 @@ pub(super) fn database(run: &RunRecord) -> Markup {
         @if settings.is_empty() { p { "None were read." } }
         @else {
             details {
-                summary { (several(settings.len(), "setting")) " as they were at the start" }
+                summary { (several(settings.len() as u64, "setting")) " as they were at the start" }
                 (table("Settings of the database", &["<setting", "<value"], &settings))
             }
         }
@@ -71,7 +71,7 @@ fn lie_of_the_data(topology: &Value) -> Markup {
         @if !nodes.is_empty() { (known_columns("Nodes", &NODES, nodes)) }
         @if !parts.is_empty() {
             details {
-                summary { "How " (several(parts.len(), "table, index or partition").replace("partitions", "partition")) " lay at the start" }
+                summary { "How tables, indexes and partitions lay at the start (" (several(parts.len() as u64, "line")) ")" }
                 (known_columns("Tables, indexes and partitions", &PARTS, parts))
             }
         }

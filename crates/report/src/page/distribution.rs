@@ -67,7 +67,7 @@ pub(super) fn response(histograms: &Histograms, tag: &str, title: &str, limit: f
     let reach = in_unit(stats.p90 * REACH);
     let mut marks = vec![
         Mark::At(in_unit(stats.mean), format!("mean {}", ms(1, in_unit(stats.mean)))),
-        Mark::At(in_unit(stats.p90), format!("90 % below {}", ms(1, in_unit(stats.p90)))),
+        Mark::At(in_unit(stats.p90), format!("90\u{a0}% within {}", ms(1, in_unit(stats.p90)))),
     ];
     if in_unit(stats.max) <= reach {
         marks.push(Mark::At(in_unit(stats.max), format!("slowest {}", ms(1, in_unit(stats.max)))));

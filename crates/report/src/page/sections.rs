@@ -12,6 +12,12 @@ use super::repeat::Commands;
 use super::table::{facts, table};
 use super::words::{bytes, count, duration, grouped, ms, percent, rate, several};
 
+/// What was measured, in a line: `TPC-C on postgres, 10 warehouses`.
+pub(super) fn subject(run: &RunRecord) -> String {
+    let workload = if run.plan.workload == "tpcc" { "TPC-C" } else { &run.plan.workload };
+    format!("{workload} on {}, {}", run.target.kind, several(run.plan.warehouses.into(), "warehouse"))
+}
+
 /// The headline, the verdict, and the figures that everybody asks for first.
 pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Markup {
     let plan = &run.plan;
@@ -27,7 +33,8 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
     html! {
         header.hero {
             p.brand { "weighbridge" }
-            h1 { (plan.workload.to_uppercase()) " on " (run.target.kind) ", " (several(plan.warehouses as usize, "warehouse")) }
+            h1 { (subject(run)) }
+            p.note { (run.target.version) }
             div.result {
                 p.number { strong { (number) } " " abbr title=(metric_words(summary)) { (metric) } }
                 p class={ "badge " (verdict.status.name()) } { "verdict: " strong { (verdict.status.name()) } }
@@ -39,14 +46,13 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
                     format!("{} of the {} that the standard's waits allow", percent(efficiency, 1),
                         rate(plan.scale.max_per_warehouse * f64::from(plan.warehouses)))
                 })),
-                (&format!("{title} response time"), format!("{} ms on average, {} ms for 90 %, {} ms for 99 %",
+                (&format!("{title} response time"), format!("{} ms on average, 90\u{a0}% within {} ms, 99\u{a0}% within {} ms",
                     ms(response.count, response.mean), ms(response.count, response.p90), ms(response.count, response.p99))),
-                ("All transactions", format!("{} a minute; {} errors, {} retries", rate(summary.total_per_minute), count(errors), count(retries))),
-                ("Load", format!("{}, {}, style {}", several(plan.terminals as usize, "terminal"),
-                    several(plan.connections as usize, "connection"), plan.style)),
+                ("All transactions", format!("{} a minute; {}, {}", rate(summary.total_per_minute), several(errors, "error"), several(retries, "retry"))),
+                ("Load", format!("{}, {}, style {}", several(plan.terminals.into(), "terminal"),
+                    several(plan.connections.into(), "connection"), plan.style)),
                 ("Measured", format!("{} after {} of ramp{}", duration(summary.measured_seconds), duration(plan.ramp_seconds),
                     run.started_at.map_or_else(String::new, |at| format!(", started {}", at.strftime("%Y-%m-%d %H:%M:%S UTC"))))),
-                ("Database", run.target.version.clone()),
             ]))
         }
     }
@@ -65,7 +71,7 @@ fn status_words(verdict: &Verdict) -> String {
         Status::Standard => "Everything that the standard asks of a run, and that a program can judge, holds.".into(),
         Status::Engineering => format!(
             "Every rule that was judged holds, but the run deviates harmlessly from the standard in {}, listed below.",
-            several(verdict.deviations.len(), "point")
+            several(verdict.deviations.len() as u64, "point")
         ),
         Status::Unconstrained => {
             "The run left the standard on purpose, so its figure is New-Orders a minute (NOPM): it compares with runs \
@@ -74,7 +80,7 @@ fn status_words(verdict: &Verdict) -> String {
         }
         Status::Invalid => format!(
             "This figure can't be relied on: {} failed, and chance does not explain it.",
-            several(verdict.reasons.len(), "rule")
+            several(verdict.reasons.len() as u64, "rule")
         ),
     }
 }
@@ -85,13 +91,18 @@ pub(super) fn verdict(verdict: &Verdict, warnings: &[String]) -> Markup {
     let passed = verdict.findings.iter().filter(|f| f.outcome == Judgement::Pass).count();
     html! {
         p {
-            "Of " (several(verdict.findings.len(), "rule")) " " (passed) " hold, " (verdict.reasons.len()) " failed, "
+            "Of " (several(verdict.findings.len() as u64, "rule")) " " (passed) " hold, " (verdict.reasons.len()) " failed, "
             (not_judged.len()) " could not be judged. A rule fails only where chance can't explain the figure."
         }
         (list("Failed", "failed", verdict.reasons.iter().map(sentence)))
         (list("Deviations from the standard", "deviations", verdict.deviations.iter().cloned()))
-        (list("Not judged", "not-judged", not_judged.into_iter().map(sentence)))
         (list("About the record itself", "warnings", warnings.iter().cloned()))
+        @if !not_judged.is_empty() {
+            details {
+                summary { (several(not_judged.len() as u64, "rule")) " that could not be judged, and why" }
+                ul { @for finding in not_judged { li { (sentence(finding)) } } }
+            }
+        }
         details {
             summary { "All rules, with figure, limit and clause" }
             (table("All rules of the verdict", &["<rule", "<outcome", "<figure", "<limit", "<why", "<clause"], &verdict.findings.iter().map(|f| {
@@ -314,7 +325,7 @@ pub(super) fn tare(run: &RunRecord, summary: &Summary) -> Markup {
                 0 => "none served: no waits in this run".to_owned(),
                 n => format!("median {} ms, 99 % within {} ms, worst {} ms", ms(n, lag.p50), ms(n, lag.p99), ms(n, lag.max)),
             }),
-            ("Client machine", format!("{}, {}, {}", run.client.os, several(run.client.cpus as usize, "core"), bytes(run.client.memory_bytes))),
+            ("Client machine", format!("{}, {}, {}", run.client.os, several(run.client.cpus.into(), "core"), bytes(run.client.memory_bytes))),
         ]))
         @if run.target.embedded { p.note { "The database works inside the tool's process, so its work is counted here too." } }
     }

@@ -4,6 +4,7 @@
 //! percentiles can't be averaged; so no extreme is lost.
 
 use record::TimelineRow;
+use record::statistics::{FEWEST_BINS, FEWEST_PER_BIN};
 use record::timeline::{self, Stage};
 
 /// Stretches that a run is cut into about; the standard asks for 240 at least (5.6.4).
@@ -60,7 +61,7 @@ pub(super) struct Stretch {
 impl Stretches {
     /// Cuts a run into stretches.
     pub(super) fn of(rows: &[TimelineRow], headline: usize) -> Self {
-        let per_stretch = rows.len().div_ceil(WANTED).min(LONGEST).max(rows.len().div_ceil(MOST)).max(1);
+        let per_stretch = per_stretch(rows, headline);
         let mut list: Vec<Stretch> = Vec::new();
         let (mut filled, mut from) = (per_stretch, 0.0);
         for (row, seconds) in rows.iter().zip(timeline::durations(rows)) {
@@ -148,6 +149,15 @@ impl Stretch {
     }
 }
 
+/// Rows in a stretch: as few as make about as many stretches as are wanted, and as hold enough to have a rate.
+fn per_stretch(rows: &[TimelineRow], headline: usize) -> usize {
+    let completed: u64 = rows.iter().map(|row| done(&row.completed, headline)).sum();
+    let by_count = (FEWEST_PER_BIN * rows.len() as f64 / (completed as f64).max(1.0)).ceil() as usize;
+    let by_count = by_count.min(rows.len() / FEWEST_BINS);
+    let wanted = rows.len().div_ceil(WANTED).max(by_count).min(LONGEST);
+    wanted.max(rows.len().div_ceil(MOST)).max(1)
+}
+
 /// Completed of a transaction type; 0 for one that the plan doesn't name.
 pub(super) fn done(completed: &[u64], index: usize) -> u64 {
     completed.get(index).copied().unwrap_or(0)
@@ -161,7 +171,7 @@ mod tests {
         let row = |second: usize| TimelineRow {
             elapsed_s: (second + 1) as f64,
             stage: if second < 100 { Stage::Ramp } else { Stage::Measured },
-            completed: vec![10, 9],
+            completed: vec![100, 90],
             p99_ms: if second == 777 { 5_000.0 } else { 20.0 },
             ..TimelineRow::default()
         };
@@ -173,7 +183,7 @@ mod tests {
         for (seconds, per_stretch) in [(1, 1), (480, 1), (481, 2), (7_200, 15), (28_800, 30), (172_800, 87)] {
             let stretches = Stretches::of(&rows(seconds), 0);
             assert_eq!(stretches.rows, per_stretch, "{seconds}");
-            assert_eq!(stretches.list.iter().map(|s| s.completed[0]).sum::<u64>(), seconds as u64 * 10);
+            assert_eq!(stretches.list.iter().map(|s| s.completed[0]).sum::<u64>(), seconds as u64 * 100);
             assert!(stretches.list.len() <= MOST + 1);
             assert_eq!(stretches.end(), seconds as f64);
             if seconds > 777 {
@@ -181,6 +191,16 @@ mod tests {
                 assert_eq!(stretches.interval(), Some((100.0, seconds as f64)), "no stretch crosses the edge");
             }
         }
+    }
+
+    #[test]
+    fn where_little_is_completed_a_stretch_is_longer() {
+        let mut rows = rows(600);
+        rows.iter_mut().for_each(|row| row.completed = vec![3]);
+        assert_eq!(Stretches::of(&rows, 0).rows, 10);
+        rows.iter_mut().for_each(|row| row.completed = vec![0]);
+        assert_eq!(Stretches::of(&rows, 0).rows, 30, "no longer than the standard allows");
+        assert_eq!(Stretches::of(&rows[..40], 0).rows, 2, "nor than leaves a course to be seen");
     }
 
     #[test]

@@ -33,13 +33,14 @@ pub(super) fn rate(value: f64) -> String {
 
 /// A fraction as a percentage.
 pub(super) fn percent(fraction: f64, decimals: usize) -> String {
-    format!("{} %", grouped(fraction * 100.0, decimals))
+    format!("{}\u{a0}%", grouped(fraction * 100.0, decimals))
 }
 
 /// Milliseconds with the digits that their size deserves; a dash for a time of nothing.
 pub(super) fn ms(count: u64, value: f64) -> String {
     match value {
         _ if count == 0 => "–".into(),
+        value if value < 1.0 => grouped(value, 3),
         value if value < 100.0 => grouped(value, 2),
         value if value < 10_000.0 => grouped(value, 1),
         value => grouped(value, 0),
@@ -64,9 +65,13 @@ pub(super) fn duration(seconds: f64) -> String {
     said.join(" ")
 }
 
-/// A number with its noun: `1 rule`, `2 rules`.
-pub(super) fn several(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number as u64), if number == 1 { "" } else { "s" })
+/// A number with its noun: `1 rule`, `2 rules`, `3 retries`.
+pub(super) fn several(number: u64, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) if !noun.ends_with("ay") => format!("{} {stem}ies", count(number)),
+        _ => format!("{} {noun}s", count(number)),
+    }
 }
 
 #[cfg(test)]
@@ -87,8 +92,8 @@ mod tests {
             ["8 s", "45.3 s", "1 min", "5 min", "1 h 30 min 30 s", "2 h"]
         );
         assert_eq!(
-            [(0, 3.0), (1, 3.0), (1, 234.56), (1, 12_345.6)].map(|(n, value)| ms(n, value)),
-            ["–", "3.00", "234.6", "12,346"]
+            [(0, 3.0), (1, 0.0061), (1, 3.0), (1, 234.56), (1, 12_345.6)].map(|(n, value)| ms(n, value)),
+            ["–", "0.006", "3.00", "234.6", "12,346"]
         );
         assert_eq!([48 << 20, 24 << 30].map(bytes), ["48.0 MiB", "24.0 GiB"]);
     }
