@@ -112,18 +112,14 @@ impl Chart {
                     h3 { (self.title) }
                     p { (self.says) }
                 }
-                @if self.says_something() {
-                    (self.legend())
-                    div.chart { (self.picture()) }
-                } @else {
-                    p { "Nothing to draw: it was 0 from beginning to end." }
-                }
+                (self.legend())
+                div.chart { (self.picture()) }
             }
         }
     }
 
     /// Whether any value is above zero.
-    fn says_something(&self) -> bool {
+    pub(super) fn says_something(&self) -> bool {
         self.values.columns.iter().flat_map(|(_, values)| values).any(|value| *value > 0.0)
     }
 

@@ -19,6 +19,7 @@ use record::verdict::Verdict;
 use record::{OpenedRun, Summary};
 
 use crate::NOT_AUDITED;
+use chart::Chart;
 use charts::Pictures;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
@@ -97,7 +98,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::percentiles(summary))
                 (sections::clocks(summary))
-                div.pair { @for chart in pictures.distributions() { (chart.render()) } }
+                (pairs(pictures.distributions()))
                 @if let Some(chart) = pictures.response_over_time() { (chart.render()) }
                 @match pictures.response_against_throughput() {
                     Some(chart) => (chart.render()),
@@ -122,11 +123,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::errors(record))
                 (timed(&|| html! {
-                    div.pair {
-                        @for chart in [pictures.errors(), pictures.retries(), pictures.waiting(), pictures.backlog(), pictures.queue()] {
-                            (chart.render())
-                        }
-                    }
+                    (pairs(vec![pictures.errors(), pictures.retries(), pictures.waiting(), pictures.backlog(), pictures.queue()]))
                 }))
             },
         },
@@ -141,9 +138,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::tare(record, summary))
                 (timed(&|| html! {
-                    div.pair {
-                        @for chart in [pictures.cpu(), pictures.memory(), pictures.lag()] { (chart.render()) }
-                    }
+                    (pairs(vec![pictures.cpu(), pictures.memory(), pictures.lag()]))
                 }))
             },
         },
@@ -153,6 +148,16 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
         Section { id: "words", title: "Words", content: sections::glossary() },
     ]);
     sections
+}
+
+/// Charts beside each other; those that would be empty are named instead.
+fn pairs(charts: Vec<Chart>) -> Markup {
+    let (drawn, empty): (Vec<Chart>, Vec<Chart>) = charts.into_iter().partition(Chart::says_something);
+    let empty: Vec<&str> = empty.iter().map(|chart| chart.title.as_str()).collect();
+    html! {
+        @if !drawn.is_empty() { div.pair { @for chart in &drawn { (chart.render()) } } }
+        @if !empty.is_empty() { p.note { "0 from beginning to end, so not drawn: " (empty.join(", ")) "." } }
+    }
 }
 
 /// The class of the colour of a transaction type, the same all over the page.

@@ -143,8 +143,8 @@ pub(super) fn rates(run: &RunRecord, summary: &Summary) -> Markup {
     html! {
         p {
             "New-Orders a minute: " strong { (rate(summary.nopm)) } " with the one in a hundred that the standard has rolled back by design, "
-            (rate(summary.nopm_committed)) " without. Repeated, the run would give between " (rate(interval.low)) " and "
-            (rate(interval.high)) " 95 times of 100 (" (method) ")."
+            (rate(summary.nopm_committed)) " without. Repeated, 95 runs of 100 would give between " (rate(interval.low)) " and "
+            (rate(interval.high)) " (" (method) ")."
             @if paced { " With this mix and the standard's waits, answers that take no time would give " (rate(ceiling)) "." }
         }
     }
