@@ -22,6 +22,8 @@ pub const RUN_JSON: &str = "run.json";
 pub const LATENCY_LOG: &str = "latency.hlog";
 /// The seconds of a run: see [`Timeline`].
 pub const TIMELINE: &str = "timeline.csv";
+/// The page that shows a run: derived from the other files, and never read.
+pub const PAGE: &str = "report.html";
 /// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
 pub const DELIVERIES: &str = "deliveries.csv";
 

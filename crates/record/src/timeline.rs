@@ -195,7 +195,7 @@ fn number(field: &str) -> Option<f64> {
 }
 
 /// The length of each row, seconds: from the end of the row before it, or from the start of the run.
-pub(crate) fn durations(rows: &[TimelineRow]) -> impl Iterator<Item = f64> + '_ {
+pub fn durations(rows: &[TimelineRow]) -> impl Iterator<Item = f64> + '_ {
     let mut last = 0.0;
     rows.iter().map(move |row| {
         let seconds = (row.elapsed_s - last).max(0.0);

@@ -1,4 +1,4 @@
-//! What people and programs look at: the result of a run as text and as JSON.
+//! What people and programs look at: the result of a run as text, as JSON and as a page.
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
@@ -9,6 +9,7 @@ mod columns;
 mod compare;
 mod doctor;
 mod json;
+mod page;
 mod table;
 mod targets;
 mod topology;
@@ -19,6 +20,7 @@ pub use claim::{claim_json, claim_table};
 pub use compare::{compare_json, compare_markdown, compare_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
+pub use page::page;
 pub use table::table;
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use topology::topology_table;

@@ -342,11 +342,18 @@ pub(crate) struct GenerateArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w")]
+#[command(after_help = "Examples:\n  weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w\n  \
+    weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w --html     its page again, report.html")]
 pub(crate) struct ReportArgs {
     /// The run's folder
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// Also write the run's page anew: one file that needs nothing else
+    #[arg(long)]
+    pub(crate) html: bool,
+    /// The page's file [default: report.html in the run's folder]
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) out: Option<PathBuf>,
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use drive::{Options, RunError};
+use record::folder::PAGE;
 use record::timeline::Stage;
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Dialect;
@@ -74,7 +75,7 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: 
     conclude(&folder, record, json)
 }
 
-/// Derives summary and verdict from the folder, keeps them in it, and prints the result.
+/// Derives summary and verdict from the folder, keeps them and the page in it, and prints the result.
 fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
     folder.write_record(&record)?;
     let opened = RunFolder::open(folder.path())?;
@@ -84,7 +85,9 @@ fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
     record.summary = Some(summary);
     record.verdict = Some(verdict);
     folder.write_record(&record)?;
-    super::report::show(&RunFolder::open(folder.path())?, json)
+    let opened = RunFolder::open(folder.path())?;
+    super::report::write_page(&opened, &folder.file(PAGE))?;
+    super::report::show(&opened, json)
 }
 
 /// The folder asked for, or one named for the moment and the run.

@@ -1,0 +1,166 @@
+//! A run as one self-contained page: nothing in it is fetched, and everything but zoom and cursor works without a script.
+//!
+//! Words of the record (versions, settings, notes) are foreign input. They only ever come in through `maud`, which
+//! escapes them, and through the charts' JSON, which can't end its element.
+
+mod axis;
+mod chart;
+mod charts;
+mod database;
+mod distribution;
+mod repeat;
+mod sections;
+mod stretches;
+mod table;
+mod words;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::verdict::Verdict;
+use record::{OpenedRun, Summary};
+
+use crate::NOT_AUDITED;
+use chart::Chart;
+use charts::Pictures;
+
+/// Nothing may be fetched from anywhere, whatever should have got into the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// A section: its anchor, its heading, its content.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    content: Markup,
+}
+
+/// The page of a run: HTML, complete.
+#[must_use]
+pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> String {
+    let record = &run.record;
+    let sections = sections(run, summary, verdict);
+    let title = format!("{}: {}", sections::subject(record), verdict.status.name());
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                a.skip href="#verdict" { "Skip to the verdict" }
+                (sections::headline(record, summary, verdict))
+                nav aria-label="Sections" {
+                    ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
+                }
+                main {
+                    @for section in &sections {
+                        section id=(section.id) aria-labelledby={ (section.id) "-h" } {
+                            h2 id={ (section.id) "-h" } { (section.title) }
+                            (section.content)
+                        }
+                    }
+                }
+                footer {
+                    p { (NOT_AUDITED.replace('\n', " ")) }
+                    p { "Derived from the run's folder alone, which holds every second and every histogram." }
+                }
+                script { (PreEscaped(include_str!("script.js"))) }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {
+    let record = &run.record;
+    let pictures = Pictures::of(run, summary);
+    let timed = |content: &dyn Fn() -> Markup| match pictures.over_time() {
+        true => content(),
+        false => html! { p.note { "No second was recorded, so there is nothing to draw over time." } },
+    };
+    let mut sections = vec![
+        Section { id: "verdict", title: "Verdict", content: sections::verdict(verdict, &run.warnings) },
+        Section {
+            id: "throughput",
+            title: "Throughput",
+            content: html! {
+                (sections::rates(record, summary))
+                (timed(&|| html! { (pictures.throughput().render()) (pictures.all_types().render()) }))
+            },
+        },
+        Section {
+            id: "response-times",
+            title: "Response times",
+            content: html! {
+                (sections::percentiles(summary))
+                (sections::clocks(summary))
+                (pairs(pictures.distributions()))
+                @if let Some(chart) = pictures.response_over_time() { (chart.render()) }
+                @match pictures.response_against_throughput() {
+                    Some(chart) => (chart.render()),
+                    None => p.note {
+                        "Response time against throughput (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs. \
+                         This is one, and completed too few a second for its seconds to stand in for them."
+                    },
+                }
+            },
+        },
+        Section {
+            id: "waits",
+            title: "Keying and think times",
+            content: html! {
+                (sections::waits(record, summary))
+                @if let Some(chart) = pictures.think_times() { (chart.render()) }
+            },
+        },
+        Section {
+            id: "errors",
+            title: "Errors, retries and queues",
+            content: html! {
+                (sections::errors(record))
+                (timed(&|| html! {
+                    (pairs(vec![pictures.errors(), pictures.retries(), pictures.waiting(), pictures.backlog(), pictures.queue()]))
+                }))
+            },
+        },
+    ];
+    if !summary.gateways.is_empty() {
+        sections.push(Section { id: "gateways", title: "Gateways", content: sections::gateways(summary) });
+    }
+    sections.extend([
+        Section {
+            id: "tool",
+            title: "The tool's own weight",
+            content: html! {
+                (sections::tare(record, summary))
+                (timed(&|| html! {
+                    (pairs(vec![pictures.cpu(), pictures.memory(), pictures.lag()]))
+                }))
+            },
+        },
+        Section { id: "data", title: "The data after the run", content: sections::data(record) },
+        Section { id: "database", title: "Database", content: database::database(record) },
+        Section { id: "repeat", title: "Repeat this run", content: sections::repeat(record) },
+        Section { id: "words", title: "Words", content: sections::glossary() },
+    ]);
+    sections
+}
+
+/// Charts beside each other; those that would be empty are named instead.
+fn pairs(charts: Vec<Chart>) -> Markup {
+    let (drawn, empty): (Vec<Chart>, Vec<Chart>) = charts.into_iter().partition(Chart::says_something);
+    let empty: Vec<&str> = empty.iter().map(|chart| chart.title.as_str()).collect();
+    html! {
+        @if !drawn.is_empty() { div.pair { @for chart in &drawn { (chart.render()) } } }
+        @if !empty.is_empty() { p.note { "0 from beginning to end, so not drawn: " (empty.join(", ")) "." } }
+    }
+}
+
+/// The class of the colour of a transaction type, the same all over the page.
+fn colour(index: usize) -> String {
+    format!("t{}", index % 5)
+}
