@@ -3,7 +3,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test lint setup bench-load
+.PHONY: demo test lint setup bench-load bench-client
 
 ## demo: build, then load, run, check and report on embedded SQLite
 demo:
@@ -15,10 +15,15 @@ test: setup lint
 	$(CARGO) test --workspace --no-fail-fast
 	$(CARGO) test -p workload --features parquet --test parquet
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
+	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
 
 ## bench-load: what a load costs, beside psql
 bench-load:
 	scripts/bench-load
+
+## bench-client: what the client weighs, beside pgbench
+bench-client:
+	scripts/bench-client
 
 ## lint: formatting, compiler and clippy warnings are errors
 lint:
