@@ -76,18 +76,19 @@ fn keying(case: Case<'_>, rule: &TransactionRule, figures: &TransactionSummary) 
 fn think(case: Case<'_>, rule: &TransactionRule, figures: &TransactionSummary) -> Finding {
     let served = figures.think;
     let (least, interval) = (rule.mean_think_seconds, case.summary.measured_seconds);
-    let minimum = mean_inside(least, interval) * 1000.0;
-    let limit = match least * 1000.0 - minimum > resolution_ms(minimum) {
-        true => format!(">= {least} s, which is {:.3} s of the waits that fit into {interval:.0} s", minimum / 1000.0),
-        false => format!(">= {least} s"),
-    };
-    let finding = Finding::of(format!("{} mean think time", rule.title), &rule.waits_clause, limit);
+    let mut finding =
+        Finding::of(format!("{} mean think time", rule.title), &rule.waits_clause, format!(">= {least} s"));
     if !case.run.plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
-    let finding = finding.figure(format!("{:.3} s", served.mean / 1000.0));
+    finding = finding.figure(format!("{:.3} s", served.mean / 1000.0));
     if served.count < FEWEST_THINKS {
         return finding.not_judged(format!("{} served; judged from {FEWEST_THINKS}", served.count));
+    }
+    let minimum = mean_inside(least, interval) * 1000.0;
+    if least * 1000.0 - minimum > resolution_ms(minimum) {
+        let inside = minimum / 1000.0;
+        finding.limit = format!(">= {least} s, which is {inside:.3} s of the waits that fit into {interval:.0} s");
     }
     // An exponential distribution's standard deviation is its mean.
     let error = minimum / (served.count as f64).sqrt();
