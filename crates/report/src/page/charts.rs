@@ -29,6 +29,9 @@ struct Told<'a> {
     value: &'a dyn Fn(&Stretch) -> f64,
 }
 
+/// Top of an axis that has only whole ticks.
+const WHOLE: f64 = 5.0;
+
 /// Fewest headline transactions a second for which a second by itself has a rate and a percentile.
 const FEWEST_PER_SECOND: f64 = 10.0;
 
@@ -51,7 +54,7 @@ impl<'a> Pictures<'a> {
         let extremes: Vec<(f64, f64, f64)> = list.iter().map(|s| (s.middle(), s.extremes.0, s.extremes.1)).collect();
         let thinned = self.stretches.rows > 1;
         let colour = colour(self.headline);
-        let mut columns = vec![(format!("{} a minute", self.title), ys(&points))];
+        let mut columns = vec![(format!("{}s a minute", self.title), ys(&points))];
         let mut series = Vec::new();
         if thinned {
             columns.push(("lowest second".into(), extremes.iter().map(|(_, low, _)| *low).collect()));
@@ -86,7 +89,7 @@ impl<'a> Pictures<'a> {
                 rate(least),
                 rate(most)
             ),
-            y: Axis::linear(format!("{} a minute", self.title), most.max(nopm)),
+            y: Axis::linear(format!("{}s a minute", self.title), most.max(nopm)),
             marks,
             ..self.timed(series, columns)
         }
@@ -306,6 +309,9 @@ impl<'a> Pictures<'a> {
         let points: Vec<(f64, f64)> = list.iter().map(|s| (s.middle(), (told.value)(s))).collect();
         let columns = vec![(format!("{title}, {}", told.unit), ys(&points))];
         let most = highest(&columns);
+        // What is counted has no half.
+        let counted = points.iter().all(|(_, y)| y.is_nan() || y.fract() == 0.0);
+        let top = if counted { most.max(WHOLE) } else { most };
         let series = vec![Series { name: String::new(), colour: "ink".into(), shape: Shape::Line(points) }];
         let note = told.worst.map_or_else(String::new, |worst| self.stretches.note(&format!("the {worst} in it")));
         Chart {
@@ -313,7 +319,7 @@ impl<'a> Pictures<'a> {
             title: title.into(),
             says: format!("{says}{note}"),
             told: format!("At most {} {}.", grouped(most, 1), told.unit),
-            y: Axis::linear(told.unit, most),
+            y: Axis::linear(told.unit, top),
             size: Size::Half,
             ..self.timed(series, columns)
         }

@@ -40,6 +40,7 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
                 p class={ "badge " (verdict.status.name()) } { "verdict: " strong { (verdict.status.name()) } }
             }
             p.lead { (status_words(verdict)) }
+            p.note { "Not an audited TPC-C result, and not comparable with published ones." }
             (facts(&[
                 ("Throughput, 95 % interval", format!("{} to {} {title}s a minute", rate(interval.low), rate(interval.high))),
                 ("Efficiency", summary.efficiency.map_or_else(String::new, |efficiency| {

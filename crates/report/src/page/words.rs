@@ -49,8 +49,12 @@ pub(super) fn ms(count: u64, value: f64) -> String {
 
 /// Bytes in the unit that suits them.
 pub(super) fn bytes(bytes: u64) -> String {
-    let mib = bytes as f64 / f64::from(1 << 20);
-    if mib >= 1024.0 { format!("{} GiB", grouped(mib / 1024.0, 1)) } else { format!("{} MiB", grouped(mib, 1)) }
+    let (unit, name) = match bytes {
+        0x4000_0000.. => (0x4000_0000, "GiB"),
+        0x10_0000.. => (0x10_0000, "MiB"),
+        _ => (0x400, "KiB"),
+    };
+    format!("{} {name}", grouped(bytes as f64 / f64::from(unit), 1))
 }
 
 /// A length of time: `45.3 s`, `5 min`, `1 h 30 min`.
@@ -95,6 +99,6 @@ mod tests {
             [(0, 3.0), (1, 0.0061), (1, 3.0), (1, 234.56), (1, 12_345.6)].map(|(n, value)| ms(n, value)),
             ["–", "0.006", "3.00", "234.6", "12,346"]
         );
-        assert_eq!([48 << 20, 24 << 30].map(bytes), ["48.0 MiB", "24.0 GiB"]);
+        assert_eq!([40_960, 48 << 20, 24 << 30].map(bytes), ["40.0 KiB", "48.0 MiB", "24.0 GiB"]);
     }
 }

@@ -86,8 +86,11 @@ fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
     record.verdict = Some(verdict);
     folder.write_record(&record)?;
     let opened = RunFolder::open(folder.path())?;
-    super::report::write_page(&opened, &folder.file(PAGE))?;
-    super::report::show(&opened, json)
+    // Without a page there is still a result to show.
+    let page = super::report::write_page(&opened, &folder.file(PAGE));
+    let status = super::report::show(&opened, json)?;
+    page?;
+    Ok(status)
 }
 
 /// The folder asked for, or one named for the moment and the run.

@@ -140,6 +140,8 @@ fn a_damaged_run_folder_is_described() {
     let run = place.text("run");
     done(&["demo", "--duration", "2s", "--out", &run]);
     refused(&["report", &place.text("nothing")], 1, &["nothing"]);
+    refused(&["report", &run, "--html", "--out", "/proc/nowhere/page.html"], 1, &["/proc/nowhere/page.html"]);
+    refused(&["report", &run, "--out", "page.html"], 2, &["--html"]);
     let whole = std::fs::read_to_string(place.path("run/run.json")).unwrap();
 
     let log = std::fs::read(place.path("run/latency.hlog")).unwrap();

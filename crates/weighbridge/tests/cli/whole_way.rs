@@ -12,10 +12,23 @@ fn the_demo_prints_a_verdict_and_passed_checks() {
     assert!(said.stdout.contains("Reconciliation: passed"), "{}", said.stdout);
     assert!(said.stdout.contains("not an audited TPC-C result"), "{}", said.stdout);
     assert!(said.stderr.contains("Try next:"), "{}", said.stderr);
-    assert_eq!(files(&place.path("run")), ["deliveries.csv", "latency.hlog", "run.json", "timeline.csv"]);
+    assert_eq!(
+        files(&place.path("run")),
+        ["deliveries.csv", "latency.hlog", "report.html", "run.json", "timeline.csv"]
+    );
 
     let again = done(&["report", &run]);
     assert_eq!(again.stdout, said.stdout, "the folder alone gives the same result");
+
+    let page = std::fs::read_to_string(place.path("run/report.html")).expect("a page");
+    assert!(page.contains("<h1>TPC-C on sqlite, 1 warehouse</h1>") && page.contains("NOPM"), "{page}");
+    std::fs::remove_file(place.path("run/report.html")).expect("it can go");
+    done(&["report", &run, "--html"]);
+    done(&["report", &run, "--html", "--out", &place.text("page.html")]);
+    for again in ["run/report.html", "page.html"] {
+        let again = std::fs::read_to_string(place.path(again)).expect("a page");
+        assert!(again == page, "the folder alone gives the same page");
+    }
 }
 
 #[test]
