@@ -36,18 +36,31 @@ pub struct Reading {
     pub terminals: u32,
     /// Driver threads.
     pub threads: u32,
-    /// Seconds measured.
-    pub seconds: f64,
-    /// Transactions completed in them.
+    /// Transactions completed in the interval.
     pub transactions: u64,
     /// Transactions that failed.
     pub errors: u64,
-    /// CPU of this process in them, seconds.
+    /// CPU of this process in it, seconds.
     pub cpu_seconds: f64,
     /// Most memory of this process so far, bytes.
     pub peak_rss_bytes: u64,
     /// How late the timer woke the terminals.
     pub lag: Stats,
+}
+
+impl Reading {
+    /// CPU that a transaction of the mix takes, microseconds: timers, inputs, statements, recording, all of it.
+    pub fn cpu_us_per_transaction(&self) -> f64 {
+        self.cpu_seconds * 1e6 / (self.transactions as f64).max(1.0)
+    }
+
+    /// Warehouses at the standard's pace that one core drives, from what a transaction takes; a run that was held up
+    /// has no better figure for it.
+    pub fn warehouses_per_core(&self) -> f64 {
+        let mix = Mix::standard();
+        let a_second = mix.ceiling_per_warehouse() / mix.share(Kind::NewOrder) / 60.0;
+        1e6 / (self.cpu_us_per_transaction() * a_second).max(1e-3)
+    }
 }
 
 /// Time before the measurement: the first terminals' own, and that of whatever is done once.
@@ -83,7 +96,6 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
         Ok(Reading {
             terminals: record.plan.terminals,
             threads: record.plan.threads,
-            seconds: record.measured_seconds,
             transactions: record.counts.iter().map(|counts| counts.measured.completed).sum(),
             errors: summary.transactions.iter().map(|figures| figures.errors).sum(),
             cpu_seconds: record.tare.cpu_seconds,

@@ -246,9 +246,8 @@ pub trait Dialect: Send + Sync {
         &[]
     }
 
-    /// What a session that has loaded says before it records that the load is complete, so that everything before is as
-    /// durable as the database makes it.
-    fn settings_after_load(&self) -> &'static [&'static str] {
+    /// What a session that loads says once all rows are there, before keys and statistics.
+    fn settings_after_rows(&self) -> &'static [&'static str] {
         &[]
     }
 

@@ -66,13 +66,14 @@ impl Dialect for Postgres {
         level != Isolation::ReadCommitted
     }
 
-    /// Sorts of the keys in memory; the load's commits need not wait for the disk one by one, since
-    /// the last step of the load (which does wait) makes all earlier ones durable too.
+    /// Sorts of the keys in memory; commits of rows need not wait for the disk one by one, since the first commit after
+    /// them (which does wait) makes all earlier ones durable too.
     fn load_settings(&self) -> &'static [&'static str] {
         &["SET synchronous_commit = off", "SET maintenance_work_mem = '256MB'"]
     }
 
-    fn settings_after_load(&self) -> &'static [&'static str] {
+    /// Rows whose commit may not have reached the disk are not marked as visible to all by VACUUM.
+    fn settings_after_rows(&self) -> &'static [&'static str] {
         &["RESET synchronous_commit"]
     }
 

@@ -323,12 +323,12 @@ impl Session {
         Ok(())
     }
 
-    /// Ends what [`Session::tune_for_load`] began, as far as it touches durability.
+    /// Prepares a session that loads for what comes after the rows: keys and statistics.
     ///
     /// # Errors
     /// The database's refusal.
-    pub async fn tune_after_load(&mut self) -> Result<(), Error> {
-        for setting in self.dialect.settings_after_load() {
+    pub async fn tune_after_rows(&mut self) -> Result<(), Error> {
+        for setting in self.dialect.settings_after_rows() {
             self.execute(setting).await?;
         }
         Ok(())

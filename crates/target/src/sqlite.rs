@@ -101,14 +101,9 @@ impl Dialect for Sqlite {
         }
     }
 
-    /// A larger cache for the trees that grow; the log is brought home every 64 MiB, where a page that was written several
-    /// times goes but once.
+    /// A larger cache for the trees that grow.
     fn load_settings(&self) -> &'static [&'static str] {
-        &["PRAGMA cache_size = -262144", "PRAGMA wal_autocheckpoint = 16384"]
-    }
-
-    fn settings_after_load(&self) -> &'static [&'static str] {
-        &["PRAGMA wal_checkpoint(TRUNCATE)"]
+        &["PRAGMA cache_size = -262144"]
     }
 
     fn analyze(&self, table: &str) -> String {

@@ -9,9 +9,9 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 fn eight_digits(number: u64) -> u64 {
     let fours = (number / 10_000) | ((number % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
-    let twos = hundreds | (fours - hundreds * 100) << 16;
+    let twos = hundreds | ((fours - hundreds * 100) << 16);
     let tens = ((twos * 103) >> 10) & 0xf_000f_000f_000f;
-    tens | (twos - tens * 10) << 8
+    tens | ((twos - tens * 10) << 8)
 }
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;

@@ -39,12 +39,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
     // The peak of a process only grows, so the small one comes first.
     let small = reading("null:", Style::Batch, SMALL)?;
     let large = reading("null:", Style::Batch, args.warehouses)?;
-    let mut paths = vec![path("null:", Style::Batch, args.warehouses, &large)];
+    let mut paths = vec![path("null:", Style::Batch, &large)];
     if args.wire {
         let server = NullServer::start(args.warehouses)?;
         for style in [Style::Batch, Style::Pipeline] {
             let over_wire = reading(&server.url, style, args.warehouses)?;
-            paths.push(path("null-server", style, args.warehouses, &over_wire));
+            paths.push(path("null-server", style, &over_wire));
         }
     }
     let terminals = f64::from(large.terminals) - f64::from(small.terminals);
@@ -65,13 +65,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
     Ok(if calibration.fit_for().is_some() { Status::Done } else { Status::NotBelieved })
 }
 
-fn path(target: &'static str, style: Style, warehouses: i32, reading: &Reading) -> Path {
-    let cpu = reading.cpu_seconds.max(1e-9);
+fn path(target: &'static str, style: Style, reading: &Reading) -> Path {
     Path {
         target,
         style: style.to_string(),
-        cpu_us_per_transaction: cpu * 1e6 / (reading.transactions as f64).max(1.0),
-        warehouses_per_core: f64::from(warehouses) * reading.seconds / cpu,
+        cpu_us_per_transaction: reading.cpu_us_per_transaction(),
+        warehouses_per_core: reading.warehouses_per_core(),
         lag_ms: reading.lag,
         errors: reading.errors,
     }

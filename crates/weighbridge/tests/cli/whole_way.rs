@@ -171,3 +171,22 @@ fn slices_make_one_database_whoever_ends_last() {
     assert_eq!(say(&second).status, 1, "a slice is not loaded twice");
     assert_eq!(json(&["check", "--url", &url])["passed"], true);
 }
+
+#[test]
+fn a_run_on_postgres_finds_every_page_marked_as_visible_to_all() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("visible").unwrap();
+    let url = server.url("visible");
+    done(&["load", "--url", &url, "--warehouses", "1", "--jobs", "4"]);
+    let url = target::Url::parse(&url).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let hidden = runtime.block_on(async {
+        let mut session = target::Session::connect(&url).await.unwrap();
+        let sql = "SELECT string_agg(relname || ': ' || relallvisible || ' of ' || relpages, ', ') FROM pg_class \
+            WHERE relkind = 'r' AND relnamespace = CAST('public' AS regnamespace) AND relname NOT LIKE 'weighbridge%' \
+            AND (relallvisible <> relpages OR relpages = 0)";
+        let answer = session.query(sql, &[]).await.unwrap();
+        answer.only().unwrap().value(0).unwrap().to_string()
+    });
+    assert_eq!(hidden, target::OwnedValue::Null.to_string(), "pages that the run would have to mark");
+}

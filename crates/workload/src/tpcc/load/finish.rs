@@ -26,6 +26,8 @@ pub(super) async fn finish(
     if !all.iter().all(|step| done.contains(&step.key())) {
         return Ok(false);
     }
+    session.tune_after_rows().await?;
+    claim(session, "rows", 0).await?;
     let dialect = session.dialect();
     // The largest first, so that the last job to end has the least to do.
     let mut tables: Vec<&'static Table> = TABLES.to_vec();
@@ -45,9 +47,10 @@ pub(super) async fn finish(
     });
     let work = {
         let progress = progress.clone();
-        move |session: Session, (table, keys): (&'static Table, Option<Ddl>)| {
+        move |mut session: Session, (table, keys): (&'static Table, Option<Ddl>)| {
             let progress = progress.clone();
             async move {
+                session.tune_after_rows().await?;
                 let session = match keys {
                     Some(keys) => run_ddl(session, keys, &progress).await?,
                     None => session,
@@ -72,7 +75,6 @@ pub(super) async fn finish(
         }
     }
 
-    session.tune_after_load().await?;
     Catalog::write_complete(session).await?;
     Ok(true)
 }
