@@ -58,7 +58,7 @@ pub(crate) enum Command {
     Targets(TargetsArgs),
     /// Weigh the tool itself on this machine: how large a run is it fit for?
     Calibrate(CalibrateArgs),
-    /// Serve answers without data on PostgreSQL's wire, to weigh this tool or another client with its network path
+    /// Serve answers without data on PostgreSQL's wire, to weigh this tool or another client
     NullServer(NullServerArgs),
     /// Start, stop and list local servers to try things on
     #[command(subcommand)]

@@ -116,7 +116,9 @@ fn execute(url: &str, sql: &str) {
 fn other_commands() -> Vec<String> {
     let help = done(&["--help"]).stdout;
     let commands = help.split("Commands:").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = commands.lines().filter_map(|line| line.split_whitespace().next());
+    // A command's line is indented by two; what its description needs more, by more.
+    let lines = commands.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    let names = lines.filter_map(|line| line.split_whitespace().next());
     let known = ["demo", "load", "run", "check", "help"];
     let others = names.filter(|name| !known.contains(name));
     others.filter(|name| done(&["help", name]).stdout.contains("--url")).map(str::to_owned).collect()
