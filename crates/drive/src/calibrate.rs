@@ -11,6 +11,7 @@ use target::Gateways;
 use workload::tpcc::{Style, rules};
 
 use crate::Affinity;
+use crate::fleet::Start;
 use crate::run::{Options, Pacing, RunError, Stop, run};
 use crate::tare::CpuMeter;
 
@@ -89,6 +90,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
         mix: Mix::standard(),
         isolation: None,
         seed: 1,
+        start: Start::default(),
     };
     let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});
     let reading = ran.and_then(|(_, record)| {

@@ -2,7 +2,7 @@
 //!
 //! The main path: [`run`] connects, starts one [`shard`] a thread, each with its own terminals,
 //! connections and recorder (nothing is shared on a transaction's way), and a [`collector`] that
-//! merges what the shards hand over once a second.
+//! merges what the shards hand over once a second. Several processes may do so together, as a [`fleet`].
 
 pub mod calibrate;
 mod collector;
@@ -10,6 +10,7 @@ mod dealing;
 mod delivery;
 pub mod doctor;
 mod failover;
+pub mod fleet;
 mod phase;
 mod pool;
 mod retry;

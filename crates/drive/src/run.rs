@@ -9,7 +9,7 @@ use ::tpcc::input::Warehouses;
 use ::tpcc::mix::Mix;
 use ::tpcc::terminal::Terminal;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
-use record::run::{Client, Ended, ReconciledItem, Reconciliation, Target, Tool};
+use record::run::{Client, Ended, FleetPart, LostWorker, ReconciledItem, Reconciliation, Target, Tool};
 use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
 use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
 use tokio::sync::watch;
@@ -19,6 +19,7 @@ use workload::tpcc::{Profile, Style, make_routines, rules};
 
 use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
 use crate::dealing::{self, Affinity, Gateway};
+use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
 use crate::shard::{self, Remains, ShardPlan};
 use crate::tare;
 
@@ -31,11 +32,11 @@ pub struct Options {
     pub gateways: Gateways,
     /// What binds terminals to gateways.
     pub affinity: Affinity,
-    /// Warehouses that this client drives; none: all that are loaded.
+    /// Warehouses that this client drives, or of which a worker of a fleet has its slice; none: all that are loaded.
     pub warehouses: Option<i32>,
     /// The first of them.
     pub first_warehouse: i32,
-    /// Warehouses that all clients drive together, from 1 on; none: only this client's.
+    /// Warehouses that all clients drive together, from 1 on; none: only this client's, or those of the fleet.
     pub total_warehouses: Option<i32>,
     /// Time before the measurement.
     pub ramp: Duration,
@@ -53,8 +54,10 @@ pub struct Options {
     pub mix: Mix,
     /// Isolation level; none: the weakest that passes clause 3.4.
     pub isolation: Option<Isolation>,
-    /// Seed of the inputs.
+    /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
+    /// When it begins, and with whom.
+    pub start: Start,
 }
 
 /// The way to end a run early.
@@ -72,6 +75,9 @@ pub enum RunError {
     /// The database refused before the run began.
     #[error(transparent)]
     Database(#[from] Error),
+    /// The fleet does not come about.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
     /// The run folder can't be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -119,7 +125,8 @@ pub fn run(
     observe: &mut dyn FnMut(&TimelineRow),
 ) -> Result<(RunFolder, RunRecord), RunError> {
     // The runtime of a moment, so that no session of its own lasts through the run.
-    let prepared = runtime()?.block_on(prepare(options))?;
+    let mut prepared = runtime()?.block_on(prepare(options))?;
+    let meeting = meet(options, &mut prepared, stop)?;
     let mut record = RunRecord::new(prepared.plan.clone());
     record.tool = Tool { name: "weighbridge".into(), version: env!("CARGO_PKG_VERSION").into() };
     record.client = client_machine();
@@ -134,7 +141,11 @@ pub fn run(
     };
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
-    let (folder, remains) = drive(options, &prepared, stop, make_folder, &mut record, observe)?;
+    let (folder, remains) = drive(options, &prepared, meeting.as_ref(), stop, make_folder, &mut record, observe)?;
+    if let Some(meeting) = meeting {
+        // Only when nobody works any more is the database at rest.
+        note_lost(&mut record, runtime()?.block_on(meeting.end(Some(OTHERS_LIMIT))));
+    }
     let mut ledger = empty_ledger(&prepared.plan);
     remains.iter().for_each(|shard| ledger.merge(&shard.ledger));
     let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
@@ -146,6 +157,38 @@ pub fn run(
     }
     folder.write_record(&record)?;
     Ok((folder, record))
+}
+
+/// How long the others may take to their end after this client's: they drain, too.
+const OTHERS_LIMIT: Duration = Duration::from_secs(60);
+
+/// Meets the other workers, if this client is one of a fleet, and takes over what they agree on.
+fn meet(options: &Options, prepared: &mut Prepared, stop: &Stop) -> Result<Option<Meeting>, RunError> {
+    let Some(worker) = options.start.meets() else { return Ok(None) };
+    if !prepared.catalog.keeps_data {
+        return Err(RunError::Usage(format!(
+            "{} keeps no data, so that a fleet can't meet there: give all workers the same --start-at",
+            options.gateways
+        )));
+    }
+    let plan = &mut prepared.plan;
+    let coming =
+        Coming { worker, errand: "run", facts: plan.common(), seed: plan.seed, wait: options.start.wait };
+    let meeting = runtime()?.block_on(Meeting::join(&options.gateways, coming, stop))?;
+    plan.seed = meeting.seed();
+    Ok(Some(meeting))
+}
+
+/// Notes the workers that did not come to their end: the result lacks their part.
+fn note_lost(record: &mut RunRecord, lost: Vec<LostWorker>) {
+    let Some(fleet) = &mut record.fleet else { return };
+    for worker in &lost {
+        let seen = worker.last_seen.map_or_else(String::new, |at| format!(", last seen at {at:.3}"));
+        let why = format!("worker {} of {} was lost ({}{seen})", worker.worker, fleet.workers, worker.host);
+        tracing::warn!("{why}");
+        record.plan.deviations.push(why);
+    }
+    fleet.lost = lost;
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
@@ -245,30 +288,40 @@ async fn read_state(gateways: &Gateways, plan: &Plan) -> Result<State, Error> {
     State::read(&mut Session::connect(gateways.living().await?.first()).await?, first, last).await
 }
 
+/// The warehouses that this client drives, and, if others drive the rest, those of all: 1 to that.
+fn driven(options: &Options, loaded: i32) -> Result<(RangeInclusive<i32>, Option<i32>), String> {
+    let first = options.first_warehouse;
+    let warehouses = match options.warehouses {
+        Some(warehouses) => warehouses,
+        None if first <= loaded => loaded - first + 1,
+        None => return Err(format!("--first-warehouse {first}: only {loaded} are loaded")),
+    };
+    let last = first.saturating_add(warehouses - 1);
+    if last > loaded {
+        return Err(format!(
+            "warehouses {first} to {last} were asked for, but only {loaded} are loaded: ask for fewer, or load more"
+        ));
+    }
+    if let Some(worker) = options.start.worker {
+        return Ok((worker.slice(warehouses)?, Some(warehouses)));
+    }
+    match options.total_warehouses {
+        Some(total) if total < last || total > loaded => Err(format!(
+            "--total-warehouses {total} must lie between this client's last warehouse, {last}, and the {loaded} that \
+             are loaded"
+        )),
+        total => Ok((first..=last, total)),
+    }
+}
+
 /// The plan of the run, with all that it leaves or bends of the standard, and the gateways that it uses.
 fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Result<(Plan, Vec<Gateway>), RunError> {
     let usage = |message: String| RunError::Usage(message);
     let dialect = options.gateways.dialect();
-    let first = options.first_warehouse;
-    let warehouses = match options.warehouses {
-        Some(warehouses) => warehouses,
-        None if first <= catalog.warehouses => catalog.warehouses - first + 1,
-        None => return Err(usage(format!("--first-warehouse {first}: only {} are loaded", catalog.warehouses))),
-    };
-    let last = first.saturating_add(warehouses - 1);
-    if last > catalog.warehouses {
-        return Err(usage(format!(
-            "warehouses {first} to {last} were asked for, but only {} are loaded: ask for fewer, or load more",
-            catalog.warehouses
-        )));
-    }
-    let total = options.total_warehouses.unwrap_or(warehouses);
-    if options.total_warehouses.is_some_and(|total| total < last || total > catalog.warehouses) {
-        return Err(usage(format!(
-            "--total-warehouses {total} must lie between this client's last warehouse, {last}, and the {} that are loaded",
-            catalog.warehouses
-        )));
-    }
+    let (driven, fleet_drives) = driven(options, catalog.warehouses).map_err(usage)?;
+    let (first, last) = (*driven.start(), *driven.end());
+    let warehouses = last - first + 1;
+    let total = fleet_drives.unwrap_or(warehouses);
     let isolation = options.isolation.unwrap_or(dialect.default_isolation());
     if !dialect.isolations().contains(&isolation) {
         let offered: Vec<String> = dialect.isolations().iter().map(ToString::to_string).collect();
@@ -313,7 +366,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         left_standard.push(format!("isolation level {isolation} (3.4.1)"));
     }
     let mut deviations = description.deviations.clone();
-    if warehouses < catalog.warehouses && options.total_warehouses.is_none() {
+    if warehouses < catalog.warehouses && fleet_drives.is_none() {
         deviations.push(format!("{warehouses} of {} warehouses are driven (4.2.2)", catalog.warehouses));
     }
 
@@ -341,6 +394,8 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         threads,
         ramp_seconds: options.ramp.as_secs_f64(),
         duration_seconds: options.duration.as_secs_f64(),
+        start_at: options.start.at,
+        initial_delay_seconds: options.start.initial_delay.as_secs_f64(),
         seed: options.seed,
         load_seed: catalog.seed,
         constants,
@@ -364,18 +419,18 @@ fn empty_ledger(plan: &Plan) -> Ledger {
     Ledger::new(plan.first_warehouse as i32, plan.warehouses)
 }
 
-/// The active warehouses from which remote ones are drawn.
-fn active(options: &Options, plan: &Plan) -> Warehouses {
-    match options.total_warehouses {
-        Some(total) => Warehouses { first: 1, count: total },
-        None => Warehouses { first: plan.first_warehouse as i32, count: plan.warehouses as i32 },
+/// The active warehouses from which remote ones are drawn: those of all clients, or this one's.
+fn active(plan: &Plan) -> Warehouses {
+    match plan.total_warehouses > plan.warehouses {
+        true => Warehouses { first: 1, count: plan.total_warehouses as i32 },
+        false => Warehouses { first: plan.first_warehouse as i32, count: plan.warehouses as i32 },
     }
 }
 
 /// The terminals of a run: spread over the warehouses, each fixed to a warehouse and a district.
 fn terminals(options: &Options, prepared: &Prepared) -> Vec<Terminal> {
     let plan = &prepared.plan;
-    let (warehouses, active) = (plan.warehouses as u64, active(options, plan));
+    let (warehouses, active) = (plan.warehouses as u64, active(plan));
     (0..u64::from(plan.terminals))
         .map(|at| {
             let w_id = plan.first_warehouse as i32 + (at % warehouses) as i32;
@@ -391,6 +446,7 @@ fn terminals(options: &Options, prepared: &Prepared) -> Vec<Terminal> {
 fn drive(
     options: &Options,
     prepared: &Prepared,
+    meeting: Option<&Meeting>,
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     record: &mut RunRecord,
@@ -428,6 +484,7 @@ fn drive(
             factor: PlannedPacing::factor(plan.pacing),
             ramp: options.ramp,
             duration: options.duration,
+            initial_delay: options.start.initial_delay,
             ledger: empty_ledger(plan),
         };
         let (start, go) = mpsc::channel();
@@ -450,11 +507,13 @@ fn drive(
         readiness.recv().map_err(|_| RunError::Machine("a driver thread ended before the start".into()))??;
     }
 
+    let (run_start, fleet) = start(options, meeting)?;
     // Only now, so that a run that can't start leaves no folder behind.
     let folder = make_folder(plan)?;
-    let run_start = Instant::now() + Duration::from_millis(20);
-    let clocks =
-        Clocks { run_start, run_start_wall: SystemTime::now() + Duration::from_millis(20), ramp: options.ramp };
+    let run_start = run_start.unwrap_or_else(|| Instant::now() + SHORTLY);
+    let run_start_wall = SystemTime::now() + run_start.saturating_duration_since(Instant::now());
+    let clocks = Clocks { run_start, run_start_wall, ramp: options.ramp };
+    record.fleet = fleet;
     let timestamp = |at: SystemTime| jiff::Timestamp::try_from(at).ok();
     record.started_at = timestamp(clocks.run_start_wall);
     record.measured_from = timestamp(clocks.run_start_wall + options.ramp);
@@ -484,6 +543,30 @@ fn drive(
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
     Ok((folder, remains))
+}
+
+/// From now to a start that nobody set.
+const SHORTLY: Duration = Duration::from_millis(20);
+
+/// The start that was set, by the fleet or by its time, and this client's part in the fleet.
+fn start(options: &Options, meeting: Option<&Meeting>) -> Result<(Option<Instant>, Option<FleetPart>), RunError> {
+    if let Some(meeting) = meeting {
+        let (start, clock) = runtime()?.block_on(meeting.start())?;
+        let worker = options.start.worker;
+        let fleet = FleetPart {
+            worker: worker.map_or(1, Worker::number),
+            workers: worker.map_or(1, Worker::of),
+            clock_offset_seconds: clock.offset_us as f64 / 1e6,
+            clock_error_seconds: clock.error_us as f64 / 1e6,
+            lost: Vec::new(),
+        };
+        return Ok((Some(start), Some(fleet)));
+    }
+    let Some(at) = options.start.at else { return Ok((None, None)) };
+    let ahead = SystemTime::from(at).duration_since(SystemTime::now()).map_err(|late| {
+        RunError::Usage(format!("--start-at {at} has passed {:.1} s ago: allow more time for connecting", late.duration().as_secs_f64()))
+    })?;
+    Ok((Some(Instant::now() + ahead), None))
 }
 
 /// What was acknowledged against what the database gained.

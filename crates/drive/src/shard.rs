@@ -44,6 +44,8 @@ pub(crate) struct ShardPlan {
     pub(crate) factor: f64,
     pub(crate) ramp: Duration,
     pub(crate) duration: Duration,
+    /// How long the terminals wait after the ramp's beginning.
+    pub(crate) initial_delay: Duration,
     /// An empty book of the run's warehouses.
     pub(crate) ledger: Ledger,
 }
@@ -211,13 +213,19 @@ pub(crate) fn run(
             told_failures: Cell::new(0),
         });
         tokio::time::sleep_until(run_start.into()).await;
-        for (terminal, line) in plan.terminals {
-            tokio::task::spawn_local(terminal::run(shard.clone(), terminal, line));
-        }
+        tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
         supervise(&shard, plan.number, collector, spare, &mut stop).await;
         let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
         Some(Remains { ledger: shard.ledger.replace(Ledger::new(1, 0)), abandoned: shard.under_way.get(), measured })
     })
+}
+
+/// Starts the terminals.
+async fn begin(shard: Rc<Shard>, at: Instant, terminals: Vec<(Terminal, usize)>) {
+    tokio::time::sleep_until(at.into()).await;
+    for (terminal, line) in terminals {
+        tokio::task::spawn_local(terminal::run(shard.clone(), terminal, line));
+    }
 }
 
 /// Opens the connections to their gateways: a run begins with all of them or not at all.

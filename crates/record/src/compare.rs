@@ -34,7 +34,8 @@ const FEWEST_RUNS: usize = 3;
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
 /// Facts that differ between any two runs, or follow from others.
-const ALWAYS_DIFFERENT: [&str; 4] = ["plan.seed", "plan.constants", "plan.tallies", "plan.transactions"];
+const ALWAYS_DIFFERENT: [&str; 5] =
+    ["plan.seed", "plan.start_at", "plan.constants", "plan.tallies", "plan.transactions"];
 
 /// A run as it is compared.
 #[derive(Debug)]

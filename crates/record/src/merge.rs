@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
 use crate::folder::{LATENCY_LOG, OpenedRun, RunFolder};
 use crate::histogram::{Histogram, Stats};
 use crate::latency_log::{self, Interval, Seconds};
-use crate::plan::Plan;
+use crate::plan::{Plan, WAREHOUSES_OF_THE_FLEET};
 use crate::recorder::{Clock, Phase};
 use crate::run::{CheckResult, Ended, ReconciledItem, Reconciliation, RunRecord};
 use crate::summary::Summary;
@@ -35,7 +36,7 @@ pub struct ClientPart {
     pub connections: u32,
     /// Its inputs' seed.
     pub seed: u64,
-    /// Its start after the first client's, by their own clocks, seconds.
+    /// Its start after the first client's, seconds: by the database's clock, where they met there, or else their own.
     pub start_skew_seconds: f64,
     /// How it ended.
     pub ended: Ended,
@@ -126,45 +127,48 @@ fn end(plan: &Plan) -> u32 {
     plan.first_warehouse + plan.warehouses
 }
 
-/// Starts after the first one, by the clients' own clocks, seconds.
+/// When a run began: by the database's clock, where the client has compared its own with it.
+fn start(record: &RunRecord) -> Option<Timestamp> {
+    let offset = record.fleet.as_ref().map_or(0.0, |fleet| fleet.clock_offset_seconds);
+    record.started_at?.checked_add(SignedDuration::try_from_secs_f64(offset).ok()?).ok()
+}
+
+/// Starts after the first one, by the database's clock or the clients' own, seconds.
 fn skews(runs: &[OpenedRun]) -> Vec<f64> {
-    let starts: Vec<_> = runs.iter().map(|run| run.record.started_at).collect();
+    let starts: Vec<_> = runs.iter().map(|run| start(&run.record)).collect();
     let first = starts.iter().flatten().min().copied();
-    let since = |start: jiff::Timestamp| first.map_or(0.0, |first| start.duration_since(first).as_secs_f64());
+    let since = |start: Timestamp| first.map_or(0.0, |first| start.duration_since(first).as_secs_f64());
     starts.into_iter().map(|start| start.map_or(0.0, since)).collect()
 }
 
-/// One fact of a run that its parts must have in common.
-type Fact = fn(&RunRecord) -> String;
+/// What [`start`] went by.
+fn clocks(runs: &[OpenedRun]) -> &'static str {
+    if runs.iter().all(|run| run.record.fleet.is_some()) { "the database's clock" } else { "their own clocks" }
+}
+
+/// What all parts of a run have in common.
+fn common(record: &RunRecord) -> Vec<(&'static str, String)> {
+    let target = &record.target;
+    let own = [
+        ("version of the tool", record.tool.version.clone()),
+        ("database", format!("{} {}", target.kind, target.version)),
+    ];
+    own.into_iter().chain(record.plan.common()).collect()
+}
 
 /// In what the runs are not parts of one.
 fn unlike(runs: &[OpenedRun]) -> Vec<String> {
     let mut unlike = Vec::new();
     let Some(first) = runs.first() else { return unlike };
-    let facts: [(&str, Fact); 12] = [
-        ("version of the tool", |r| r.tool.version.clone()),
-        ("workload", |r| r.plan.workload.clone()),
-        ("database", |r| format!("{} {}", r.target.kind, r.target.version)),
-        ("data: seed of the load", |r| r.plan.load_seed.to_string()),
-        ("data: constants", |r| format!("{:?}", r.plan.constants)),
-        ("data: warehouses loaded", |r| r.plan.loaded_warehouses.to_string()),
-        ("warehouses of the whole fleet", |r| r.plan.total_warehouses.to_string()),
-        ("pacing", |r| r.plan.pacing.to_string()),
-        ("style", |r| r.plan.style.clone()),
-        ("isolation level", |r| r.plan.isolation.clone()),
-        ("mix", |r| r.plan.mix.clone()),
-        ("ramp-up and interval", |r| format!("{} s and {} s", r.plan.ramp_seconds, r.plan.duration_seconds)),
-    ];
-    for (fact, of) in facts {
+    let alone = runs.iter().all(|run| run.record.plan.total_warehouses == run.record.plan.warehouses);
+    let expected = common(&first.record);
+    for (at, (fact, expected)) in expected.iter().enumerate() {
         // Without a common total each client names its own share.
-        if fact.starts_with("warehouses of the whole")
-            && runs.iter().all(|run| run.record.plan.total_warehouses == run.record.plan.warehouses)
-        {
+        if *fact == WAREHOUSES_OF_THE_FLEET && alone {
             continue;
         }
-        let expected = of(&first.record);
         for run in &runs[1..] {
-            let found = of(&run.record);
+            let found = &common(&run.record)[at].1;
             if found != expected {
                 unlike.push(format!("{fact}: {found} in {}, {expected} in {}", name(run), name(first)));
             }
@@ -187,6 +191,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     let first = &runs[0].record;
     let mut whole = RunRecord { summary: None, verdict: None, ..first.clone() };
     whole.clients = clients(runs);
+    whole.fleet = None;
     let plans = || runs.iter().map(|run| &run.record.plan);
     let plan = &mut whole.plan;
     plan.warehouses = plans().map(|plan| plan.warehouses).sum();
@@ -205,7 +210,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     }
     let late = whole.clients.iter().map(|client| client.start_skew_seconds).fold(0.0, f64::max);
     if late > SMALL_SKEW {
-        plan.deviations.push(format!("the clients started up to {late:.1} s apart, by their own clocks"));
+        plan.deviations.push(format!("the clients started up to {late:.1} s apart, by {}", clocks(runs)));
     }
     for client in whole.clients.iter().filter(|client| client.ended != Ended::Completed) {
         plan.deviations

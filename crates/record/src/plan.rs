@@ -6,7 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+/// Name of the total in [`Plan::common`].
+pub(crate) const WAREHOUSES_OF_THE_FLEET: &str = "warehouses of the whole fleet";
 
 /// The plan of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +51,10 @@ pub struct Plan {
     pub ramp_seconds: f64,
     /// Planned measurement interval, seconds.
     pub duration_seconds: f64,
+    /// When the ramp was to begin, by the client's clock; `None`: at once, or when the fleet was ready.
+    pub start_at: Option<Timestamp>,
+    /// How long after the ramp's beginning the terminals start, seconds.
+    pub initial_delay_seconds: f64,
     /// Seed of the run's inputs.
     pub seed: u64,
     /// Seed of the data that it runs on.
@@ -82,6 +90,23 @@ impl Plan {
     #[must_use]
     pub fn headline(&self) -> Option<usize> {
         self.transactions.iter().position(|t| t.headline)
+    }
+
+    /// What the parts of one run have in common, however many clients drive it: name and value, each in one line.
+    #[must_use]
+    pub fn common(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("workload", self.workload.clone()),
+            ("data: seed of the load", self.load_seed.to_string()),
+            ("data: constants", format!("{:?}", self.constants)),
+            ("data: warehouses loaded", self.loaded_warehouses.to_string()),
+            (WAREHOUSES_OF_THE_FLEET, self.total_warehouses.to_string()),
+            ("pacing", self.pacing.to_string()),
+            ("style", self.style.clone()),
+            ("isolation level", self.isolation.clone()),
+            ("mix", self.mix.clone()),
+            ("ramp-up and interval", format!("{} s and {} s", self.ramp_seconds, self.duration_seconds)),
+        ]
     }
 
     /// Whether the run keeps to the standard, so that pacing, limits and efficiency mean something.

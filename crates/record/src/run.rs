@@ -35,7 +35,7 @@ pub struct RunRecord {
     pub topology: Option<serde_json::Value>,
     /// What the run set out to do.
     pub plan: Plan,
-    /// When the first terminal started.
+    /// When the ramp began; terminals start then, or `initial_delay_seconds` of the plan later.
     pub started_at: Option<Timestamp>,
     /// When the measurement interval opened; `None` until then.
     pub measured_from: Option<Timestamp>,
@@ -51,6 +51,8 @@ pub struct RunRecord {
     pub tallies: Vec<Tally>,
     /// The clients of a merged run; empty for the run of one.
     pub clients: Vec<ClientPart>,
+    /// Its part in a fleet; `None`: it met nobody, or is a merged run.
+    pub fleet: Option<FleetPart>,
     /// What went through each gateway, in the order of the plan; empty where there is only one.
     pub gateways: Vec<GatewayRecord>,
     /// What the tool itself weighed.
@@ -116,6 +118,34 @@ pub struct Client {
     pub cpus: u32,
     /// Memory, bytes.
     pub memory_bytes: u64,
+}
+
+/// A client's part in a fleet whose workers met in the database.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FleetPart {
+    /// Its number, from 1.
+    pub worker: u32,
+    /// How many workers the fleet had.
+    pub workers: u32,
+    /// The database's clock less this machine's, seconds: what is to be added to the times of this record.
+    pub clock_offset_seconds: f64,
+    /// How far that may be off, either way, seconds.
+    pub clock_error_seconds: f64,
+    /// The workers that did not come to their end.
+    pub lost: Vec<LostWorker>,
+}
+
+/// A worker that did not come to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LostWorker {
+    /// Its number, from 1.
+    pub worker: u32,
+    /// Where it ran: host and process.
+    pub host: String,
+    /// When it was last seen, by the database's clock.
+    pub last_seen: Option<Timestamp>,
 }
 
 /// The database that was driven.

@@ -135,6 +135,15 @@ pub enum MultiRowUpdate {
     OneByOne,
 }
 
+/// [`Dialect::clock`] of MySQL and its kin: free of time zones.
+pub(crate) const MYSQL_CLOCK: &str = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+
+/// [`Dialect::clock`] of PostgreSQL and its kin: not the start of the transaction.
+pub(crate) const POSTGRES_CLOCK: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
+
+/// [`Dialect::clock`] of SQLite, which counts days, to the millisecond.
+pub(crate) const SQLITE_CLOCK: &str = "CAST(ROUND((julianday('now') - 2440587.5) * 86400000000) AS INTEGER)";
+
 /// A database's way of saying and doing things. What is not overridden is said as standard SQL says it.
 pub trait Dialect: Send + Sync {
     /// The database's name: its URL scheme, and its name in results.
@@ -270,6 +279,17 @@ pub trait Dialect: Send + Sync {
             WireKind::Mysql => Some("SELECT CONNECTION_ID()"),
             WireKind::Postgres => Some("SELECT pg_backend_pid()"),
             WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
+        }
+    }
+
+    /// The expression for the server's clock as the statement runs, in whole microseconds since the Unix epoch;
+    /// `None`: it can't be asked.
+    fn clock(&self) -> Option<&'static str> {
+        match self.wire() {
+            WireKind::Mysql => Some(MYSQL_CLOCK),
+            WireKind::Postgres => Some(POSTGRES_CLOCK),
+            WireKind::Sqlite => Some(SQLITE_CLOCK),
+            WireKind::Null | WireKind::Odbc => None,
         }
     }
 

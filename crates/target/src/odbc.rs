@@ -6,7 +6,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use odbc::{Connection, Diagnostic, Info, Value};
 
 use crate::Class;
-use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::dialect::{
+    Dialect, Isolation, MYSQL_CLOCK, MultiRowUpdate, POSTGRES_CLOCK, SQLITE_CLOCK, Verified, WireKind,
+};
 use crate::schema::ColumnType;
 use crate::topology::Look;
 
@@ -23,7 +25,15 @@ pub static ODBC: Odbc = Odbc {
         exact_decimals: true,
         row_locks: true,
         limit: true,
-        database: &KnownDatabase { name: "", retry: &[], lost: &[], duplicate: &[], exists: &[], analyze: None },
+        database: &KnownDatabase {
+            name: "",
+            retry: &[],
+            lost: &[],
+            duplicate: &[],
+            exists: &[],
+            analyze: None,
+            clock: None,
+        },
     },
 };
 
@@ -56,10 +66,20 @@ pub(crate) struct KnownDatabase {
     exists: &'static [&'static str],
     /// What stands before a table's name to refresh its statistics.
     analyze: Option<&'static str>,
+    /// The expression for its clock.
+    clock: Option<&'static str>,
 }
 
 static KNOWN_DATABASES: &[KnownDatabase] = &[
-    KnownDatabase { name: "PostgreSQL", retry: &[], lost: &[], duplicate: &[], exists: &[], analyze: Some("ANALYZE") },
+    KnownDatabase {
+        name: "PostgreSQL",
+        retry: &[],
+        lost: &[],
+        duplicate: &[],
+        exists: &[],
+        analyze: Some("ANALYZE"),
+        clock: Some(POSTGRES_CLOCK),
+    },
     KnownDatabase {
         name: "MariaDB",
         retry: &[1020, 1205, 1213],
@@ -67,6 +87,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826", "HY000/1005"],
         analyze: Some("ANALYZE TABLE"),
+        clock: Some(MYSQL_CLOCK),
     },
     KnownDatabase {
         name: "MySQL",
@@ -75,6 +96,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826"],
         analyze: Some("ANALYZE TABLE"),
+        clock: Some(MYSQL_CLOCK),
     },
     // SQLITE_BUSY and SQLITE_LOCKED; SQLITE_CONSTRAINT.
     KnownDatabase {
@@ -84,6 +106,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[19],
         exists: &[],
         analyze: Some("ANALYZE"),
+        clock: Some(SQLITE_CLOCK),
     },
     // UPDATE_CONFLICT, DEADLOCK and LOCK_TIMEOUT; NETWORK_ERROR, CONNECTION_ERROR and IS_SHUTDOWN; UNIQUE_DUPLICATE.
     KnownDatabase {
@@ -93,6 +116,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[-27],
         exists: &[],
         analyze: Some("ANALYZE TABLE"),
+        clock: None,
     },
 ];
 
@@ -249,6 +273,10 @@ impl Dialect for Odbc {
     /// What REPEATABLE READ keeps out is not the same in all databases; SERIALIZABLE keeps out all that 3.4.1 names.
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level == Isolation::Serializable
+    }
+
+    fn clock(&self) -> Option<&'static str> {
+        self.facts.database.clock
     }
 
     fn has_statistics(&self) -> bool {

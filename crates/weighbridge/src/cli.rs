@@ -1,5 +1,6 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
+mod fleet;
 mod results;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use target::placement::Sharding;
 use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
+pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, VerifyArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
@@ -105,8 +107,7 @@ pub(crate) struct DemoArgs {
     after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
     weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
     weighbridge load --resume                           go on with an interrupted load\n\n\
-    Two clients, one database:\n  weighbridge load --url URL --warehouses 50 --total-warehouses 100\n  \
-    weighbridge load --url URL --warehouses 50 --first-warehouse 51 --total-warehouses 100"
+    One of three clients of one database:\n  weighbridge load --url URL --warehouses 100 --shard 1/3"
 )]
 pub(crate) struct LoadArgs {
     /// The workload
@@ -114,15 +115,18 @@ pub(crate) struct LoadArgs {
     pub(crate) workload: Workload,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Warehouses that this client loads (about 100 MB each) [default: 1; with --resume: those of the load]
+    /// Warehouses to load (about 100 MB each); with --shard those of the whole database [default: 1; with --resume: those
+    /// of the load]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) warehouses: Option<i32>,
     /// The first of them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "shard", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) first_warehouse: i32,
     /// Warehouses of the whole database, when other clients load the rest [default: up to this client's last]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) total_warehouses: Option<i32>,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
     /// Sessions that load side by side [default: the machine's cores; 1 where the database has one writer]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -136,7 +140,7 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) foreign_keys: bool,
     /// Declare the ten foreign keys of data that are loaded, and do nothing else
-    #[arg(long, conflicts_with_all = ["foreign_keys", "replace", "resume", "warehouses"])]
+    #[arg(long, conflicts_with_all = ["foreign_keys", "replace", "resume", "warehouses", "shard"])]
     pub(crate) foreign_keys_only: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
@@ -220,15 +224,19 @@ pub(crate) struct RunArgs {
     pub(crate) workload: Workload,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Warehouses that this client drives [default: all that are loaded]
+    /// Warehouses to drive; with --shard those of the whole fleet [default: all that are loaded]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) warehouses: Option<i32>,
     /// The first of them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "shard", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) first_warehouse: i32,
     /// Warehouses driven by all clients together; remote ones are drawn from these [default: this client's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) total_warehouses: Option<i32>,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
     /// Time before the measurement begins
     #[arg(long, value_parser = duration_or_zero, default_value = "30s", allow_hyphen_values = true)]
     pub(crate) ramp: Duration,
@@ -279,12 +287,14 @@ pub(crate) struct CheckArgs {
     pub(crate) workload: Workload,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Warehouses to check [default: all that are loaded]
+    /// Warehouses to check; with --shard those of all processes [default: all that are loaded]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) warehouses: Option<i32>,
     /// The first of them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "shard", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
     pub(crate) first_warehouse: i32,
+    #[command(flatten)]
+    pub(crate) part: ShardArgs,
     /// Sessions that check side by side [default: the machine's cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

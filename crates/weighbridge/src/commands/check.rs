@@ -9,7 +9,7 @@ use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
-use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime, sessions};
+use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime, sessions, slice_of};
 use crate::cli::CheckArgs;
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "check")?;
     require_file(gateways.first())?;
+    let worker = args.part.worker().map_err(Failure::Usage)?;
     let dialect = gateways.dialect();
     if args.as_of.is_some() && dialect.instant(0).is_none() {
         return Err(Failure::Usage(format!("{} can't read the past: leave out --as-of", dialect.name())));
@@ -37,6 +38,10 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
             "{warehouses} warehouses from {first} on were asked for, but only {loaded} are loaded"
         )));
     }
+    let (first, warehouses) = match worker {
+        Some(worker) => slice_of(worker, warehouses)?,
+        None => (first, warehouses),
+    };
     let jobs = args.jobs.map_or_else(|| sessions(&gateways), usize::from);
     let seconds_ago = args.as_of.map(|ago| ago.as_secs());
     let options = CheckOptions { first_warehouse: first, warehouses, jobs, seconds_ago };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use drive::fleet::Start;
 use drive::{Affinity, Options, Pacing};
 use target::{Gateways, Url};
 use tpcc::mix::Mix;
@@ -72,6 +73,7 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         mix: Mix::standard(),
         isolation: None,
         seed: 1,
+        start: Start::default(),
     };
     measure(&options, args.out.as_deref(), true, args.json)
 }

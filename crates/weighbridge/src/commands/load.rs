@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use drive::fleet::{Coming, Meeting, Worker};
 use target::placement::Placement;
 use target::{Dialect, Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{
-    Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, load,
+    Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, begin, load,
 };
 
-use super::{Ended, Failure, Status, gateways, require_data, runtime, sessions, slice};
+use super::{Ended, Failure, Status, gateways, require_data, runtime, sessions, slice, slice_of};
 use crate::cli::{ClusterArgs, LoadArgs, Localities};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     if args.foreign_keys_only {
         return foreign_keys(&runtime, &gateways, args.json);
     }
+    let worker = args.fleet.part.worker().map_err(Failure::Usage)?;
     let existing = match (args.replace, args.resume) {
         (true, _) => Existing::Replace,
         (_, true) => Existing::Resume,
@@ -35,9 +37,17 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     let begun_warehouses = begun.map(|begun| begun.warehouses);
     let whole = begun_warehouses.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1);
     let warehouses = args.warehouses.or(whole).unwrap_or(1);
-    let total = args.total_warehouses.or(begun_warehouses.filter(|_| args.warehouses.is_none()));
-    let (first_warehouse, warehouses, total) = slice(args.first_warehouse, warehouses, total)?;
-    if existing == Existing::Replace && first_warehouse > 1 {
+    let (first_warehouse, warehouses, total) = match worker {
+        Some(worker) => {
+            let (first, slice) = slice_of(worker, warehouses)?;
+            (first, slice, warehouses)
+        }
+        None => {
+            let total = args.total_warehouses.or(begun_warehouses.filter(|_| args.warehouses.is_none()));
+            slice(args.first_warehouse, warehouses, total)?
+        }
+    };
+    if existing == Existing::Replace && first_warehouse > 1 && worker.is_none() {
         return Err(Failure::Usage(
             "--replace goes with the client that loads warehouse 1: the others join its load".to_owned(),
         ));
@@ -57,7 +67,14 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     };
     plan.check(gateways.dialect()).map_err(Failure::Usage)?;
     let started = Instant::now();
-    let report = with_progress(&runtime, &gateways, plan)?;
+    let report = match worker {
+        // What was begun is there for each slice by itself.
+        Some(worker) if existing != Existing::Resume => {
+            let coming = coming(args, worker, &plan);
+            with_others(&runtime, &gateways, plan, coming)?
+        }
+        _ => with_progress(&runtime, &gateways, plan)?,
+    };
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
@@ -68,6 +85,55 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         eprintln!("{hint}");
     }
     Ok(Status::Done)
+}
+
+/// What a worker comes to the others with: the same data must be meant by all.
+fn coming(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> Coming {
+    let catalog = &plan.catalog;
+    let date = args.load_time.map_or_else(|| "that of the first worker".to_owned(), |date| date.to_string());
+    let facts = vec![
+        ("warehouses of the whole database", catalog.warehouses.to_string()),
+        ("seed", catalog.seed.to_string()),
+        ("date", date),
+        ("foreign keys", catalog.foreign_keys.to_string()),
+        ("placement", catalog.placement.to_string()),
+        ("--replace", args.replace.to_string()),
+    ];
+    Coming { worker, errand: "load", facts, seed: catalog.seed, wait: args.fleet.fleet_wait }
+}
+
+/// Loads a slice beside the other workers of a fleet: worker 1 makes the tables once all are there, and none goes on
+/// before all are done.
+fn with_others(
+    runtime: &tokio::runtime::Runtime,
+    gateways: &Gateways,
+    mut plan: LoadPlan,
+    coming: Coming,
+) -> Result<LoadReport, Failure> {
+    let worker = coming.worker;
+    let meeting = runtime.block_on(async {
+        let meeting = Meeting::join(gateways, coming, &interrupt::stop()).await?;
+        if worker.number() == 1 {
+            plan = begin(gateways, plan).await?;
+            meeting.ready().await?;
+        } else {
+            plan.existing = Existing::Refuse;
+            meeting.first_is_ready().await?;
+        }
+        Ok::<_, Failure>((meeting, plan))
+    });
+    let (meeting, plan) = meeting?;
+    let mut report = with_progress(runtime, gateways, plan)?;
+    let lost: Vec<String> = runtime.block_on(meeting.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
+    if !lost.is_empty() {
+        let of = worker.of();
+        return Err(Failure::Failed(format!(
+            "this slice is loaded, but worker {} of {of} was lost: weighbridge load --resume --shard I/{of} loads a lost slice",
+            lost.join(", ")
+        )));
+    }
+    report.complete = runtime.block_on(read_catalog(gateways))?.complete;
+    Ok(report)
 }
 
 /// More ranges than this are not cut if nobody asks for a number.

@@ -16,6 +16,7 @@ pub(crate) mod targets;
 pub(crate) mod topology;
 pub(crate) mod verify;
 
+use drive::fleet::Worker;
 use target::{Gateways, Url};
 
 use crate::cli::TargetArgs;
@@ -84,6 +85,12 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
         return Err(Failure::Usage(format!("warehouses {first} to {last} go beyond --total-warehouses {total}")));
     }
     Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
+}
+
+/// The slice of a fleet's worker: its first warehouse, and how many.
+fn slice_of(worker: Worker, total: i32) -> Result<(i32, i32), Failure> {
+    let slice = worker.slice(total).map_err(Failure::Usage)?;
+    Ok((*slice.start(), slice.end() - slice.start() + 1))
 }
 
 /// Refuses a target without data, with which there is nothing to do.

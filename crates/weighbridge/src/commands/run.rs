@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         mix: args.mix,
         isolation: args.isolation,
         seed: args.seed.unwrap_or_else(any_seed),
+        start: args.fleet.start(&args.start, args.ramp).map_err(Failure::Usage)?,
     };
     measure(&options, args.out.as_deref(), args.check, args.json)
 }

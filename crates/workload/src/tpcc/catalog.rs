@@ -174,23 +174,24 @@ impl Catalog {
 
     /// Records that the load has come to its end.
     pub(super) async fn write_complete(session: &mut Session) -> Result<(), Error> {
-        replace(session, "complete", "1").await
+        mark(session, "complete").await
     }
 
     /// Records that steps of the load can leave rows behind.
     pub(super) async fn write_partial_steps(session: &mut Session) -> Result<(), Error> {
-        replace(session, "partial_steps", "1").await
+        mark(session, "partial_steps").await
     }
 
     /// Records that the foreign keys are there.
     pub(super) async fn write_foreign_keys(session: &mut Session) -> Result<(), Error> {
-        replace(session, "foreign_keys", "1").await
+        session.query("UPDATE weighbridge SET value = '1' WHERE name = 'foreign_keys'", &[]).await.map(|_| ())
     }
 }
 
-async fn replace(session: &mut Session, name: &str, value: &str) -> Result<(), Error> {
-    session.query("DELETE FROM weighbridge WHERE name = $1", &[name.into()]).await?;
-    insert(session, name, value).await
+/// Sets a mark, which several clients may do at the same moment.
+async fn mark(session: &mut Session, name: &str) -> Result<(), Error> {
+    let sql = "INSERT INTO weighbridge (name, value) VALUES ($1, '1') ON CONFLICT DO NOTHING";
+    session.query(sql, &[name.into()]).await.map(|_| ())
 }
 
 async fn insert(session: &mut Session, name: &str, value: &str) -> Result<(), Error> {

@@ -216,6 +216,17 @@ impl LoadProgress {
     }
 }
 
+/// Makes the tables, so that clients of other slices can begin too. [`load`] goes on with the plan that is returned.
+///
+/// # Errors
+/// Tables that are there already; the database's refusal.
+pub async fn begin(gateways: &Gateways, mut plan: LoadPlan) -> Result<LoadPlan, LoadError> {
+    let mut session = connect(gateways, 0).await?;
+    prepare(&mut session, &mut plan).await?;
+    plan.existing = Existing::Resume;
+    Ok(plan)
+}
+
 /// Loads, and returns what was loaded.
 ///
 /// # Errors
