@@ -64,9 +64,9 @@ impl FromStr for Worker {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        parts.and_then(|(number, of)| Worker::new(number, of)).ok_or_else(|| {
-            format!("`{text}` is no shard: write which one of how many, such as 2/3, counted from 1")
-        })
+        parts
+            .and_then(|(number, of)| Worker::new(number, of))
+            .ok_or_else(|| format!("`{text}` is no shard: write which one of how many, such as 2/3, counted from 1"))
     }
 }
 
@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn every_warehouse_is_in_exactly_one_slice_and_slices_are_even() {
         for (total, of) in cases() {
-            let slices: Vec<_> = (1..=of).map(|number| Worker::new(number, of).unwrap().slice(total).unwrap()).collect();
+            let slices: Vec<_> =
+                (1..=of).map(|number| Worker::new(number, of).unwrap().slice(total).unwrap()).collect();
             assert_eq!(*slices[0].start(), 1, "{total} by {of}");
             assert_eq!(*slices[slices.len() - 1].end(), total, "{total} by {of}");
             for pair in slices.windows(2) {

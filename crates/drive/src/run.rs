@@ -172,8 +172,7 @@ fn meet(options: &Options, prepared: &mut Prepared, stop: &Stop) -> Result<Optio
         )));
     }
     let plan = &mut prepared.plan;
-    let coming =
-        Coming { worker, errand: "run", facts: plan.common(), seed: plan.seed, wait: options.start.wait };
+    let coming = Coming { worker, errand: "run", facts: plan.common(), seed: plan.seed, wait: options.start.wait };
     let meeting = runtime()?.block_on(Meeting::join(&options.gateways, coming, stop))?;
     plan.seed = meeting.seed();
     Ok(Some(meeting))
@@ -564,7 +563,10 @@ fn start(options: &Options, meeting: Option<&Meeting>) -> Result<(Option<Instant
     }
     let Some(at) = options.start.at else { return Ok((None, None)) };
     let ahead = SystemTime::from(at).duration_since(SystemTime::now()).map_err(|late| {
-        RunError::Usage(format!("--start-at {at} has passed {:.1} s ago: allow more time for connecting", late.duration().as_secs_f64()))
+        RunError::Usage(format!(
+            "--start-at {at} has passed {:.1} s ago: allow more time for connecting",
+            late.duration().as_secs_f64()
+        ))
     })?;
     Ok((Some(Instant::now() + ahead), None))
 }

@@ -37,19 +37,29 @@ pub enum Phase {
     /// It waits until the fleet is whole.
     #[default]
     Waiting,
-    /// The fleet is whole, and the worker has made ready what it must; or it is at work.
+    /// It has seen the fleet whole, and makes ready what it must.
+    Whole,
+    /// It is ready to begin, or at work.
     Ready,
     /// It has done its work.
     Ended,
+    /// It gave up after the fleet was whole.
+    Left,
 }
 
 impl Phase {
-    fn of(number: i32) -> Self {
-        match number {
-            0 => Self::Waiting,
-            1 => Self::Ready,
-            _ => Self::Ended,
-        }
+    const ALL: [Phase; 5] = [Phase::Waiting, Phase::Whole, Phase::Ready, Phase::Ended, Phase::Left];
+
+    fn of(number: i32) -> Result<Self, Error> {
+        let phase = Self::ALL.into_iter().find(|phase| *phase as i32 == number);
+        phase.ok_or_else(|| {
+            Error::integrity(format!("a worker of a fleet is in phase {number}, which this version does not know"))
+        })
+    }
+
+    /// Whether a worker in it has still something to do.
+    pub fn is_open(self) -> bool {
+        self < Phase::Ended
     }
 }
 
@@ -160,7 +170,7 @@ pub async fn members(session: &mut Session) -> Result<Vec<Member>, Error> {
             version: row.text(5)?.to_owned(),
             facts: row.text(6)?.to_owned(),
             seed: seed.parse().map_err(|_| Error::integrity(format!("`{seed}` is no seed")))?,
-            phase: Phase::of(row.int(8)?),
+            phase: Phase::of(row.int(8)?)?,
             arrived_us: row.big(9)?,
             seen_us,
             silent_us: row.big(11)? - seen_us,
@@ -179,7 +189,7 @@ pub async fn arrive(session: &mut Session, me: &Member, phase: Phase) -> Result<
         "UPDATE weighbridge_fleet SET phase = $1, arrived_us = {clock}, seen_us = {clock} \
          WHERE worker = $2 AND token = $3"
     );
-    let values = [i64::from(phase as u8).into(), i64::from(me.worker).into(), me.token.into()];
+    let values = [(phase as i32).into(), i64::from(me.worker).into(), me.token.into()];
     session.query(&sql, &values).await?.expect_affected(1)
 }
 
@@ -193,11 +203,24 @@ pub async fn be_seen(session: &mut Session, me: &Member) -> Result<(), Error> {
     session.query(&sql, &[i64::from(me.worker).into(), me.token.into()]).await?.expect_affected(1)
 }
 
-/// Gives a member's place up, one's own or that of a process that is gone.
+/// Gives one's place up. If the fleet was whole a mark stays, for whoever counts on this worker.
+///
+/// # Errors
+/// The database's refusal; as [`arrive`].
+pub async fn leave(session: &mut Session, me: &Member) -> Result<(), Error> {
+    let sql = "DELETE FROM weighbridge_fleet WHERE worker = $1 AND token = $2 AND phase = 0";
+    let values = [i64::from(me.worker).into(), me.token.into()];
+    match session.query(sql, &values).await?.affected() {
+        0 => arrive(session, me, Phase::Left).await,
+        _ => Ok(()),
+    }
+}
+
+/// Removes what a process that is gone has left behind.
 ///
 /// # Errors
 /// The database's refusal.
-pub async fn leave(session: &mut Session, member: &Member) -> Result<(), Error> {
+pub async fn remove(session: &mut Session, gone: &Member) -> Result<(), Error> {
     let sql = "DELETE FROM weighbridge_fleet WHERE worker = $1 AND token = $2";
-    session.query(sql, &[i64::from(member.worker).into(), member.token.into()]).await.map(|_| ())
+    session.query(sql, &[i64::from(gone.worker).into(), gone.token.into()]).await.map(|_| ())
 }

@@ -67,7 +67,8 @@ async fn beat(gateways: Gateways, me: Member, mut end: oneshot::Receiver<()>) {
         }
     };
     // A beat may have been broken off in the middle, so this has a session of its own.
-    let last_word = speak(&gateways, &mut None, &me, Some(ended));
+    let mut fresh = None;
+    let last_word = speak(&gateways, &mut fresh, &me, Some(ended));
     match tokio::time::timeout(LAST_WORD, last_word).await {
         Ok(Ok(())) => {}
         Ok(Err(e)) => tracing::warn!("the other workers were not told of the end: {e}"),

@@ -17,7 +17,7 @@ const GONE: Duration = Duration::from_secs(10);
 /// Whoever stands in the way is watched for so long before it is believed to live: a little more than it takes to be gone.
 const WATCHED: Duration = Duration::from_secs(12);
 
-/// A worker that has ended keeps its place for so long: many looks of the others.
+/// A worker that has ended, or left, keeps its place for so long: many looks of the others.
 const SEEN_TO_END: Duration = Duration::from_secs(2);
 
 /// Time between two looks at the others.
@@ -104,7 +104,7 @@ impl Meeting {
     /// # Errors
     /// Whatever keeps the fleet from coming about; the place is given up then.
     pub async fn join(gateways: &Gateways, coming: Coming, stop: &Stop) -> Result<Self, FleetError> {
-        let mut session = connect(gateways).await?;
+        let session = connect(gateways).await?;
         if session.dialect().clock().is_none() {
             return Err(FleetError::NoClock(session.dialect().name()));
         }
@@ -125,6 +125,7 @@ impl Meeting {
         waiting.take_place(&me).await?;
         let heartbeat = Heartbeat::start(gateways.clone(), me.clone()).map_err(FleetError::Machine)?;
         let fleet = waiting.until_whole(&me, give_up, coming.wait).await?;
+        waiting.attempt(async |session| meeting::arrive(session, &me, Phase::Whole).await).await?;
         Ok(Self { gateways: gateways.clone(), me, fleet, heartbeat, wait: coming.wait, stop: stop.clone() })
     }
 
@@ -261,7 +262,7 @@ impl Waiting {
                 None if there.iter().any(just_ended) => self.pause().await?,
                 None => {
                     for gone in there.iter().filter(|other| !lives(other)) {
-                        self.attempt(async |session| meeting::leave(session, gone).await).await?;
+                        self.attempt(async |session| meeting::remove(session, gone).await).await?;
                     }
                     if self.attempt(async |session| meeting::join(session, me).await).await? {
                         return Ok(());
@@ -273,12 +274,7 @@ impl Waiting {
     }
 
     /// Waits until all are there who mean the same.
-    async fn until_whole(
-        &mut self,
-        me: &Member,
-        give_up: Instant,
-        wait: Duration,
-    ) -> Result<Vec<Member>, FleetError> {
+    async fn until_whole(&mut self, me: &Member, give_up: Instant, wait: Duration) -> Result<Vec<Member>, FleetError> {
         loop {
             let there = self.members().await?;
             let Some(mine) = there.iter().find(|other| other.token == me.token) else {
@@ -296,6 +292,11 @@ impl Waiting {
                 there.iter().filter(|other| lives(other) && difference(me, other).is_none()).cloned().collect();
             if fleet.len() == me.workers as usize {
                 return Ok(fleet);
+            }
+            // The fleet was whole while this worker did not look.
+            let left = |other: &&Member| other.phase == Phase::Left && other.arrived_us > mine.arrived_us;
+            if let Some(left) = there.iter().filter(left).find(|other| difference(me, other).is_none()) {
+                return Err(FleetError::LostBeforeStart(described(left)));
             }
             if Instant::now() > give_up {
                 let here = |number: &u32| fleet.iter().any(|member| member.worker == *number);
@@ -315,7 +316,7 @@ impl Waiting {
             let mut late = Vec::new();
             for member in awaited {
                 match there.iter().find(|other| other.token == member.token) {
-                    Some(other) if other.phase != Phase::Waiting => ready.push(other.clone()),
+                    Some(other) if matches!(other.phase, Phase::Ready | Phase::Ended) => ready.push(other.clone()),
                     Some(other) if lives(other) => late.push(other.worker),
                     _ => return Err(FleetError::LostBeforeStart(described(member))),
                 }
@@ -340,12 +341,12 @@ async fn connect(gateways: &Gateways) -> Result<Session, Error> {
 }
 
 fn lives(member: &Member) -> bool {
-    member.phase != Phase::Ended && member.silent_us < microseconds(GONE)
+    member.phase.is_open() && member.silent_us < microseconds(GONE)
 }
 
 /// Whether the others of its fleet may not have seen its end yet.
 fn just_ended(member: &Member) -> bool {
-    member.phase == Phase::Ended && member.silent_us < microseconds(SEEN_TO_END)
+    !member.phase.is_open() && member.silent_us < microseconds(SEEN_TO_END)
 }
 
 /// What keeps `me` from taking its place, if it goes on to live.
@@ -363,14 +364,17 @@ fn obstacle(me: &Member, there: &[Member]) -> Option<FleetError> {
 
 /// In what `me` would do something else than `other`.
 fn difference(me: &Member, other: &Member) -> Option<String> {
-    let told = |what: &str, mine: &str, theirs: &str| {
-        Some(format!("{what} {mine} here, {theirs} at {}", described(other)))
-    };
+    let told =
+        |what: &str, mine: &str, theirs: &str| Some(format!("{what} {mine} here, {theirs} at {}", described(other)));
     if me.version != other.version {
         return told("version", &me.version, &other.version);
     }
     if (me.errand.as_str(), me.workers) != (other.errand.as_str(), other.workers) {
-        return told("fleet:", &format!("{} of {}", me.errand, me.workers), &format!("{} of {}", other.errand, other.workers));
+        return told(
+            "fleet:",
+            &format!("{} of {}", me.errand, me.workers),
+            &format!("{} of {}", other.errand, other.workers),
+        );
     }
     let (mine, theirs) = me.facts.lines().zip(other.facts.lines()).find(|(mine, theirs)| mine != theirs)?;
     let (what, mine) = mine.split_once(": ").unwrap_or(("plan", mine));

@@ -23,6 +23,7 @@ pub(crate) const ON_ANY: &[Case] = crate::cases![
     a_multi_row_statement_takes_any_number_of_rows,
     text_differs_by_case_and_keeps_its_blanks,
     the_clock_is_utc,
+    the_clock_counts_from_the_epoch,
     tables_are_found_by_name,
     an_error_leaves_the_session_usable,
     a_key_that_is_there_already_is_told_from_other_errors,
@@ -333,6 +334,21 @@ async fn the_clock_is_utc(url: &Url) {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let apart = server - i64::try_from(since_epoch.as_micros()).unwrap();
     assert!(apart.abs() < HALF_AN_HOUR_US, "{apart} us apart");
+}
+
+/// The server is on this machine, so its clock is this one's.
+async fn the_clock_counts_from_the_epoch(url: &Url) {
+    const COARSEST_US: i64 = 1_000;
+    let here = || {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        i64::try_from(since_epoch.as_micros()).unwrap()
+    };
+    let mut session = Session::connect(url).await.unwrap();
+    let sql = format!("SELECT {}", session.dialect().clock().unwrap());
+    let before = here();
+    let server = session.query(&sql, &[]).await.unwrap().only().unwrap().big(0).unwrap();
+    let after = here();
+    assert!(server >= before - COARSEST_US && server <= after + COARSEST_US, "{before}, {server}, {after}");
 }
 
 async fn tables_are_found_by_name(url: &Url) {

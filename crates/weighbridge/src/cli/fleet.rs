@@ -108,7 +108,8 @@ fn scheduled(variable: impl Fn(&str) -> Option<String>) -> Result<Worker, String
         return Err(format!("--shard auto: none of {names} is set; write --shard 2/3 or the like"));
     };
     let number = |name: &str| {
-        let text = variable(name).ok_or_else(|| format!("--shard auto: {} is set, but {name} is not", scheduler.index))?;
+        let text =
+            variable(name).ok_or_else(|| format!("--shard auto: {} is set, but {name} is not", scheduler.index))?;
         text.parse::<u32>().map_err(|_| format!("--shard auto: {name}={text} is no whole number"))
     };
     let (index, count) = (number(scheduler.index)?, number(scheduler.count)?);
@@ -132,10 +133,7 @@ mod tests {
         for (variables, worker) in [
             (&[("JOB_COMPLETION_INDEX", "0"), ("WEIGHBRIDGE_SHARDS", "3")][..], (1, 3)),
             (&[("JOB_COMPLETION_INDEX", "2"), ("WEIGHBRIDGE_SHARDS", "3")], (3, 3)),
-            (
-                &[("SLURM_ARRAY_TASK_ID", "4"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "2")],
-                (2, 2),
-            ),
+            (&[("SLURM_ARRAY_TASK_ID", "4"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "2")], (2, 2)),
             (&[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")], (1, 1)),
         ] {
             let found = among(variables).unwrap();

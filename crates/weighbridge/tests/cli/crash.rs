@@ -1,16 +1,10 @@
 //! Killed, interrupted, full: what was done stays, and nothing is done twice.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Place, Said, done, json, say, weighbridge};
-
-/// Sends a signal to a child by its process id.
-fn signal(child: &Child, name: &str) {
-    let status = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
-    assert!(status.is_ok_and(|status| status.success()), "kill {name}");
-}
+use crate::support::{Place, Said, done, json, say, signal, weighbridge};
 
 /// Steps that a load has recorded so far.
 fn recorded_steps(url: &str) -> i64 {

@@ -5,6 +5,7 @@
 mod bad_input;
 mod crash;
 mod examine;
+mod fleet;
 mod forwarder;
 mod gateways;
 mod lab;

@@ -1,13 +1,16 @@
 //! Running the binary and reading what it says.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A command line of the tool, in an environment without the developer's own settings.
 pub(crate) fn weighbridge(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weighbridge"));
     command.args(args).stdin(Stdio::null());
     for name in ["WEIGHBRIDGE_URL", "WEIGHBRIDGE_LOG", "PGPASSWORD", "PGPASSFILE", "PGHOST", "PGUSER", "PGDATABASE"] {
+        command.env_remove(name);
+    }
+    for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "OMPI_COMM_WORLD_RANK"] {
         command.env_remove(name);
     }
     command
@@ -86,4 +89,10 @@ pub(crate) fn files(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Sends a signal to a child by its process id.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(status.is_ok_and(|status| status.success()), "kill {name}");
 }

@@ -79,7 +79,9 @@ fn every_style_once(urls: &[String]) {
         let style = style.as_str().expect("a name");
         let out = place.text(style);
         let pace = ["run", "--pacing", "none", "--connections", "6", "--ramp", "1s", "--duration", "4s", "--check"];
-        let run = json(&[pace.as_slice(), &["--style", style, "--out", &out], &gateways].concat());
+        // A fleet of one meets itself.
+        let run = json(&[pace.as_slice(), &["--style", style, "--shard", "1/1", "--out", &out], &gateways].concat());
+        assert_eq!((&run["fleet"]["workers"], &run["fleet"]["lost"]), (&1.into(), &serde_json::json!([])), "{run:#}");
         assert!(run["transactions"]["new_order"]["count"].as_u64() > Some(0), "{style}: {run:#}");
         assert_eq!(run["reconciliation"]["passed"], true, "{style}: {run:#}");
         assert!(run["checks"].as_array().is_some_and(|checks| checks.iter().all(|check| check["passed"] == true)));

@@ -163,7 +163,7 @@ fn every_statement_of_every_command_passes_the_official_parser() {
     let out = place.text("run-rc");
     let weaker =
         ["--isolation", "read-committed", "--pacing", "none", "--ramp", "1s", "--duration", "2s", "--out", &out];
-    done(&[&["run", "--url", &url][..], &weaker].concat());
+    done(&[&["run", "--url", &url, "--shard", "1/1"][..], &weaker].concat());
 
     // IMPORT from this client; the second client's slice; foreign keys afterwards.
     let import = ["--import-listen", "127.0.0.1:0", "--partitions", "2", "--localities", "region=a,region=b"];
@@ -215,6 +215,7 @@ fn every_statement_of_every_command_passes_the_official_parser() {
         "[SHOW PARTITIONS FROM TABLE customer]",
         "[SHOW ZONE CONFIGURATIONS]",
         "FOREIGN KEY",
+        "weighbridge_fleet SET seen_us",
         "COMMIT",
         "ROLLBACK",
     ] {
