@@ -112,7 +112,7 @@ fn three_processes_load_run_and_check_one_database() {
     let count = |run: &Value| run["transactions"]["new_order"]["count"].as_u64().unwrap();
     assert_eq!(count(&merged), runs.iter().map(count).sum::<u64>());
     let deviations = deviations(&merged);
-    for words in ["driven by none", "6 warehouses are driven", "apart", "lost"] {
+    for words in ["driven by none", "warehouses are driven", "apart", "was lost"] {
         assert!(!deviations.contains(words), "{deviations}");
     }
     assert_eq!(json(&["check", "--url", &url])["passed"], true);
