@@ -16,6 +16,7 @@ test: setup lint
 	$(CARGO) test -p workload --features parquet --test parquet
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
+	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/try-deploy
 
 ## bench-load: what a load costs, beside psql
 bench-load:

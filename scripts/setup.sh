@@ -25,6 +25,8 @@ exists /usr/lib/*/libodbc.so.2 || exists /usr/lib/libodbc.so.2 || exists /usr/li
 for driver in psqlodbcw:odbc-postgresql libmaodbc:odbc-mariadb libsqlite3odbc:libsqliteodbc; do
     exists /usr/lib/*/odbc/"${driver%%:*}".so || need="$need ${driver##*:}"
 done
+have slurmctld || need="$need slurm-wlm"
+have munged || need="$need munge"
 # Any age of Go will do: it fetches a newer one where TiDB needs it.
 have go || need="$need golang-go"
 python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"

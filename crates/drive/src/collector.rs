@@ -74,6 +74,9 @@ impl<'a> Collector<'a> {
         spares: &[mpsc::Sender<Box<Recorder>>],
         observe: &mut dyn FnMut(&TimelineRow),
     ) -> Result<(), RecordError> {
+        // A fleet may have agreed on a start some seconds ahead; what passes until then is in no second of the run.
+        std::thread::sleep(self.clocks.run_start.saturating_duration_since(Instant::now()));
+        self.meter = CpuMeter::start();
         let mut from = Duration::ZERO;
         loop {
             let mut row = TimelineRow::default();

@@ -12,7 +12,7 @@ use record::latency_log::Interval;
 use record::merge::{MergeError, merge};
 use record::plan::Pacing;
 use record::recorder::{Clock, Phase};
-use record::run::Ended;
+use record::run::{Ended, FleetPart};
 use record::timeline::Stage;
 use record::{OpenedRun, RunFolder, RunRecord, Summary, TimelineRow};
 
@@ -251,4 +251,22 @@ fn parts_that_are_none_of_one_run_are_refused() {
     let merged = try_merge("killed", "with-killed", false).unwrap().record;
     assert_eq!(merged.ended, Ended::Running);
     assert!(merged.plan.deviations.iter().any(|deviation| deviation.contains("killed did not end as planned")));
+}
+
+#[test]
+fn a_clock_that_is_off_is_set_right_by_the_databases() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let first = Client { seconds: 12, ..CLIENT };
+    // An hour fast, and two seconds late.
+    let second = Client { first_warehouse: 3, start: "2026-11-21T15:03:09Z", ..first };
+    for (name, client, worker, offset) in [("a", &first, 1, 0.0), ("b", &second, 2, -3600.0)] {
+        let mut record = write(&path(name), client);
+        record.fleet = Some(FleetPart { worker, workers: 2, clock_offset_seconds: offset, ..FleetPart::default() });
+        std::fs::write(path(name).join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+    }
+    let merged = merge(vec![opened(&path("a")), opened(&path("b"))], &path("both"), false).unwrap().record;
+    assert_eq!(merged.clients[1].start_skew_seconds, 2.0);
+    assert_eq!(merged.plan.deviations, ["the clients started up to 2.0 s apart, by the database's clock"]);
+    assert_eq!(merged.fleet, None);
 }

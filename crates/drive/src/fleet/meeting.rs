@@ -422,3 +422,54 @@ fn token() -> i64 {
 fn microseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(worker: u32, errand: &str, phase: Phase) -> Member {
+        let facts = "style: batch\npacing: none\n".to_owned();
+        let (errand, version) = (errand.to_owned(), "1.2.3".to_owned());
+        Member {
+            worker,
+            workers: 3,
+            errand,
+            version,
+            facts,
+            host: "a, process 7".to_owned(),
+            phase,
+            ..Member::default()
+        }
+    }
+
+    #[test]
+    fn whoever_does_something_else_is_told_in_what_and_from_whom() {
+        let (me, mut other) = (member(2, "run", Phase::Waiting), member(1, "run", Phase::Waiting));
+        assert_eq!(difference(&me, &other), None);
+        other.facts = "style: batch\npacing: standard\n".to_owned();
+        let told = difference(&me, &other);
+        assert_eq!(told.as_deref(), Some("pacing none here, standard at worker 1 of 3 (run on a, process 7)"));
+        other.version = "1.2.4".to_owned();
+        assert!(difference(&me, &other).unwrap().starts_with("version 1.2.3 here, 1.2.4 at worker 1"));
+        other = Member { workers: 4, ..member(1, "run", Phase::Waiting) };
+        assert!(difference(&me, &other).unwrap().starts_with("fleet: run of 3 here, run of 4 at"));
+    }
+
+    #[test]
+    fn the_living_stand_in_the_way_and_the_dead_do_not() {
+        let me = member(2, "run", Phase::Waiting);
+        let obstacle = |other: Member| obstacle(&me, &[other]);
+        assert!(obstacle(member(1, "run", Phase::Waiting)).is_none(), "one of the same fleet");
+        for other in [member(1, "load", Phase::Waiting), member(1, "run", Phase::Whole), member(3, "run", Phase::Ready)]
+        {
+            assert!(matches!(obstacle(other.clone()), Some(FleetError::AnotherFleet(_))), "{other:?}");
+            let silent_us = microseconds(GONE);
+            assert!(obstacle(Member { silent_us, ..other }).is_none(), "it is gone");
+        }
+        assert!(matches!(obstacle(member(2, "run", Phase::Waiting)), Some(FleetError::Taken(_))));
+        for ended in [member(2, "run", Phase::Ended), member(2, "run", Phase::Left)] {
+            assert!(obstacle(ended.clone()).is_none() && just_ended(&ended));
+            assert!(!just_ended(&Member { silent_us: microseconds(SEEN_TO_END), ..ended }));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Killed, interrupted, full: what was done stays, and nothing is done twice.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::support::{Place, Said, done, json, say, signal, weighbridge};
