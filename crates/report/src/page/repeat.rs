@@ -51,6 +51,9 @@ fn run(record: &RunRecord) -> String {
     slice(plan, &mut words);
     words.flag("--ramp", format!("{:.0}s", plan.ramp_seconds));
     words.flag("--duration", format!("{:.0}s", plan.duration_seconds));
+    if plan.initial_delay_seconds > 0.0 {
+        words.flag("--initial-delay", format!("{:.0}s", plan.initial_delay_seconds));
+    }
     words.flag("--pacing", plan.pacing);
     words.flag("--connections", plan.connections);
     words.flag("--terminals", plan.terminals);
