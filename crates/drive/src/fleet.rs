@@ -85,7 +85,7 @@ pub struct Start {
 
 impl Start {
     /// The worker that has to meet the others in the database: a time that everybody knows makes that needless.
-    pub(crate) fn meets(&self) -> Option<Worker> {
+    pub fn meets(&self) -> Option<Worker> {
         self.worker.filter(|_| self.at.is_none())
     }
 }

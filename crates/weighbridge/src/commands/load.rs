@@ -12,7 +12,7 @@ use workload::tpcc::load::{
     Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, begin, load,
 };
 
-use super::{Ended, Failure, Status, gateways, require_data, runtime, sessions, slice, slice_of};
+use super::{Ended, Failure, Status, announce, gateways, require_data, runtime, sessions, slice, slice_of};
 use crate::cli::{ClusterArgs, LoadArgs, Localities};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
@@ -111,6 +111,7 @@ fn with_others(
     coming: Coming,
 ) -> Result<LoadReport, Failure> {
     let worker = coming.worker;
+    announce(worker, coming.wait);
     let meeting = runtime.block_on(async {
         let meeting = Meeting::join(gateways, coming, &interrupt::stop()).await?;
         if worker.number() == 1 {

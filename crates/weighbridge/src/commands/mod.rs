@@ -16,6 +16,8 @@ pub(crate) mod targets;
 pub(crate) mod topology;
 pub(crate) mod verify;
 
+use std::time::Duration;
+
 use drive::fleet::Worker;
 use target::{Gateways, Url};
 
@@ -85,6 +87,16 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
         return Err(Failure::Usage(format!("warehouses {first} to {last} go beyond --total-warehouses {total}")));
     }
     Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
+}
+
+/// Says for whom a worker of a fleet is about to wait.
+fn announce(worker: Worker, wait: Duration) {
+    eprintln!("{worker}: waiting for the others, at most {}", human(wait));
+}
+
+fn human(duration: Duration) -> String {
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    format!("{:#}", jiff::SignedDuration::from_secs(seconds))
 }
 
 /// The slice of a fleet's worker: its first warehouse, and how many.

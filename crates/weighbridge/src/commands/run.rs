@@ -1,7 +1,6 @@
 //! `weighbridge run`: drive the terminals, measure, judge.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use drive::{Options, RunError};
 use record::folder::PAGE;
@@ -9,7 +8,7 @@ use record::timeline::Stage;
 use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Dialect;
 
-use super::{Ended, Failure, gateways, require_data, require_file};
+use super::{Ended, Failure, announce, gateways, human, require_data, require_file};
 use crate::cli::RunArgs;
 use crate::interrupt;
 
@@ -20,6 +19,10 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         require_data(&gateways, "check")?;
     }
     require_file(gateways.first())?;
+    let start = args.fleet.start(&args.start, args.ramp).map_err(Failure::Usage)?;
+    if let Some(worker) = start.meets() {
+        announce(worker, start.wait);
+    }
     let options = Options {
         gateways,
         affinity: args.affinity,
@@ -35,7 +38,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         mix: args.mix,
         isolation: args.isolation,
         seed: args.seed.unwrap_or_else(any_seed),
-        start: args.fleet.start(&args.start, args.ramp).map_err(Failure::Usage)?,
+        start,
     };
     measure(&options, args.out.as_deref(), args.check, args.json)
 }
@@ -103,11 +106,6 @@ fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, warehouses: u32) -> Pa
         },
         Path::to_owned,
     )
-}
-
-fn human(duration: Duration) -> String {
-    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-    format!("{:#}", jiff::SignedDuration::from_secs(seconds))
 }
 
 /// A line a second on standard error.
