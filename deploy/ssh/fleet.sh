@@ -4,9 +4,10 @@
 #   WEIGHBRIDGE_URL=postgres://me@db/bench deploy/ssh/fleet.sh 40 results/fleet client-1 client-2 client-3
 #
 # Each machine needs the binary on its path; this one too, for the merge. LOAD and RUN hold further options, such as
-# LOAD=--replace (data that are there are refused otherwise) and RUN="--ramp 5m --duration 2h"; SSH holds another way than ssh to run a command on a host.
+# LOAD=--replace (data that are there are refused otherwise) and RUN="--ramp 5m --duration 2h"; SSH holds another way
+# than ssh to run a command on a host.
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 : "${WEIGHBRIDGE_URL:?say where the database is}"
 warehouses=$1 results=$2
 shift 2

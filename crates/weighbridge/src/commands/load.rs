@@ -66,16 +66,14 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         settle: args.cluster.settle,
     };
     plan.check(gateways.dialect()).map_err(Failure::Usage)?;
-    let started = Instant::now();
-    let report = match worker {
+    let (report, seconds) = match worker {
         // What was begun is there for each slice by itself.
         Some(worker) if existing != Existing::Resume => {
             let coming = coming(args, worker, &plan);
             with_others(&runtime, &gateways, plan, coming)?
         }
-        _ => with_progress(&runtime, &gateways, plan)?,
+        _ => timed(&runtime, &gateways, plan)?,
     };
-    let seconds = started.elapsed().as_secs_f64();
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
     } else {
@@ -109,7 +107,7 @@ fn with_others(
     gateways: &Gateways,
     mut plan: LoadPlan,
     coming: Coming,
-) -> Result<LoadReport, Failure> {
+) -> Result<(LoadReport, f64), Failure> {
     let worker = coming.worker;
     announce(worker, coming.wait);
     let meeting = runtime.block_on(async {
@@ -124,7 +122,7 @@ fn with_others(
         Ok::<_, Failure>((meeting, plan))
     });
     let (meeting, plan) = meeting?;
-    let mut report = with_progress(runtime, gateways, plan)?;
+    let (mut report, seconds) = timed(runtime, gateways, plan)?;
     let lost: Vec<String> = runtime.block_on(meeting.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
     if !lost.is_empty() {
         let of = worker.of();
@@ -134,7 +132,7 @@ fn with_others(
         )));
     }
     report.complete = runtime.block_on(read_catalog(gateways))?.complete;
-    Ok(report)
+    Ok((report, seconds))
 }
 
 /// More ranges than this are not cut if nobody asks for a number.
@@ -205,6 +203,17 @@ fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
         return 1;
     }
     asked.map_or_else(|| sessions(gateways), usize::from)
+}
+
+/// Loads, and says how many seconds that took, waits for other workers left out.
+fn timed(
+    runtime: &tokio::runtime::Runtime,
+    gateways: &Gateways,
+    plan: LoadPlan,
+) -> Result<(LoadReport, f64), LoadError> {
+    let started = Instant::now();
+    let report = with_progress(runtime, gateways, plan)?;
+    Ok((report, started.elapsed().as_secs_f64()))
 }
 
 /// Loads, with progress on standard error; Ctrl-C ends it in order.
