@@ -85,7 +85,7 @@ fn conclusion(comparison: &Comparison) -> String {
 }
 
 /// A ratio in words that can't be mistaken: `4.45 times, +345 %`.
-fn words(effect: &Effect) -> String {
+pub(crate) fn words(effect: &Effect) -> String {
     format!("{:.2} times, {}", effect.ratio, percent(effect.ratio))
 }
 

@@ -1,6 +1,7 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
 mod results;
+mod series;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +12,10 @@ use target::placement::Sharding;
 use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
-pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, VerifyArgs};
+pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
+pub(crate) use series::{
+    EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
+};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -50,6 +54,13 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Judge a claimed figure without a run: can it be true?
     Verify(VerifyArgs),
+    /// Run a grid of connections, warehouses, styles and databases: one table and one chart
+    Sweep(SweepArgs),
+    /// Find the most warehouses that a database holds with a valid result
+    Search(SearchArgs),
+    /// Repeat a published benchmark, and hold the results side by side
+    #[command(subcommand)]
+    Scenario(ScenarioCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -95,9 +106,8 @@ pub(crate) struct DemoArgs {
     /// The run's folder [default: results/TIME-tpcc-sqlite-1w]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -266,9 +276,8 @@ pub(crate) struct RunArgs {
     /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -354,9 +363,8 @@ pub(crate) struct ReportArgs {
     /// The page's file [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE", requires = "html")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

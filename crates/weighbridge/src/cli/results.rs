@@ -20,9 +20,41 @@ pub(crate) struct MergeArgs {
     /// Merge runs that differ in plan, data or version too, and say so in the result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// How the result of a run is printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = ResultFormat::Table)]
+    format: ResultFormat,
+    /// The same as --format json: one document on standard output, and nothing else there
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl OutputArgs {
+    /// What was asked for, in either way.
+    pub(crate) fn format(&self) -> ResultFormat {
+        if self.json { ResultFormat::Json } else { self.format }
+    }
+}
+
+/// The forms of a run's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResultFormat {
+    /// Text in columns
+    Table,
+    /// One JSON document
+    Json,
+    /// Markdown, for a review or a chat
+    Markdown,
+    /// The last lines of `cockroach workload run tpcc`, for scripts that read them
+    Cockroach,
+    /// The results block of YugabyteDB's `tpccbenchmark`, for scripts that read it
+    Yugabyte,
 }
 
 #[derive(Debug, Args)]
@@ -47,7 +79,17 @@ pub(crate) struct CompareArgs {
     pub(crate) force: bool,
     /// How to print it
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
-    pub(crate) format: CompareFormat,
+    format: CompareFormat,
+    /// The same as --format json: one document on standard output, and nothing else there
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl CompareArgs {
+    /// What was asked for, in either way.
+    pub(crate) fn format(&self) -> CompareFormat {
+        if self.json { CompareFormat::Json } else { self.format }
+    }
 }
 
 /// How a comparison is printed.

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
         CompareError::Unlike(_) => Failure::Usage(e.to_string()),
         CompareError::Nothing(_) => Failure::Failed(e.to_string()),
     })?;
-    match args.format {
+    match args.format() {
         CompareFormat::Table => output::print(&report::compare_table(&comparison))?,
         CompareFormat::Markdown => output::print(&report::compare_markdown(&comparison))?,
         CompareFormat::Json => output::print_json(&report::compare_json(&comparison))?,

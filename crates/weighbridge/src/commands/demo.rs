@@ -11,7 +11,7 @@ use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
 use super::{Ended, Failure, Status, me, run::measure, runtime};
-use crate::cli::DemoArgs;
+use crate::cli::{DemoArgs, ResultFormat};
 
 /// Long enough for the statement caches, short enough for the patience of a newcomer.
 const RAMP: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
         }
     }
     let status = ended?;
-    if !args.json {
+    if args.output.format() != ResultFormat::Json {
         eprint!("{}", what_next());
     }
     Ok(status)
@@ -73,5 +73,5 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         isolation: None,
         seed: 1,
     };
-    measure(&options, args.out.as_deref(), true, args.json)
+    measure(&options, args.out.as_deref(), true, args.output.format())
 }

@@ -16,5 +16,5 @@ pub(crate) fn run(args: &MergeArgs) -> Ended {
         MergeError::Unlike(_) | MergeError::Overlap { .. } => Failure::Usage(e.to_string()),
         MergeError::Record(e) => Failure::from(e),
     })?;
-    super::report::show(&merged, args.json)
+    super::report::show(&merged, args.output.format())
 }
