@@ -460,7 +460,8 @@ pub(crate) struct LabFolderArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  weighbridge lab up postgres\n  weighbridge lab up postgres --nodes 3           \
-    a primary and two synchronous standbys\n  weighbridge lab up galera\n  \
+    a primary and two synchronous standbys\n  \
+    weighbridge lab up postgres --set shared_buffers=4GB --set fsync=off\n  weighbridge lab up galera\n  \
     weighbridge lab up cockroachdb --regions europe,america,asia")]
 pub(crate) struct LabUpArgs {
     /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
@@ -471,6 +472,9 @@ pub(crate) struct LabUpArgs {
     /// The regions the servers say they are in, in turn (cockroachdb, yugabytedb) [default: one of its own for each]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = region)]
     pub(crate) regions: Vec<String>,
+    /// A setting of the server, such as shared_buffers=4GB (postgres, mariadb)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub(crate) settings: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
     /// Print one JSON document on standard output, and nothing else there
@@ -511,6 +515,15 @@ fn region(text: &str) -> Result<String, String> {
         return Err("use letters, digits, - and _, and commas between names".to_owned());
     }
     Ok(text.to_owned())
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    match name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
+        true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
 }
 
 /// The longest time that can be asked for: 30 days.
