@@ -26,7 +26,7 @@ pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{page, sweep_page};
+pub use page::{compare_page, page, sweep_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::table;
 pub use targets::{Capabilities, Target, targets_json, targets_table};

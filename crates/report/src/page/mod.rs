@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod charts;
+mod compare;
 mod database;
 mod distribution;
 mod repeat;
@@ -23,6 +24,7 @@ use crate::NOT_AUDITED;
 use chart::Chart;
 use charts::Pictures;
 
+pub use compare::compare_page;
 pub use sweep::sweep_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.

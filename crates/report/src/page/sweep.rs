@@ -38,6 +38,7 @@ pub fn sweep_page(sweep: &Sweep) -> String {
     let title = format!("Sweep of {} points", sweep.results.len());
     let body = html! {
         header {
+            p.brand { "weighbridge" }
             h1 { (title) }
             @if let Some(most) = most {
                 p { "Most: " strong { (rate(most.nopm.value)) " " (metric) } (where_it_was(sweep, most)) }

@@ -60,7 +60,8 @@ pub(crate) enum ResultFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     weighbridge compare results/version-17 results/version-18\n  \
-    weighbridge compare base/ new/ --fail-if-slower 5% --format markdown")]
+    weighbridge compare base/ new/ --fail-if-slower 5% --format markdown\n  \
+    weighbridge compare base/ new/ --html difference.html")]
 pub(crate) struct CompareArgs {
     /// A run's folder, or a folder of the runs that repeat it
     #[arg(value_name = "BASE")]
@@ -77,6 +78,9 @@ pub(crate) struct CompareArgs {
     /// Compare what should not be compared too, and say so in the result
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also write a page: one file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
     format: CompareFormat,
