@@ -11,9 +11,11 @@ use super::{duration, response};
 #[command(after_help = "Example, of two machines that drove 500 warehouses each:\n  \
     weighbridge merge results/client-1 results/client-2 --out results/both")]
 pub(crate) struct MergeArgs {
-    /// The clients' run folders
+    /// The clients' runs: folders, archives of them (.tar, .tar.gz), or URLs of object stores (s3://, gs://, az://, https://)
+    ///
+    /// Accounts and secrets of object stores come from the environment (AWS_ACCESS_KEY_ID and the like).
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
-    pub(crate) runs: Vec<PathBuf>,
+    pub(crate) runs: Vec<String>,
     /// The folder for the merged run, which reads like any other
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,

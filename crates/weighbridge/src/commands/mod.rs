@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
