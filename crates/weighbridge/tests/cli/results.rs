@@ -105,3 +105,22 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     assert!(refused.status == 2 && refused.stderr.contains("measure different things"), "{}", refused.stderr);
     assert!(done(&["compare", one, two, "--force"]).stdout.contains("COMPARED BY FORCE"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_slower_server_is_found() {
+    let place = Place::new();
+    let run = |latency: &str, seed: &str| {
+        let (url, out) = (format!("null:?latency={latency}&spread=4ms"), place.text(latency));
+        let load = ["--warehouses", "8", "--pacing", "none", "--connections", "8", "--seed", seed];
+        done(&[&["run", "--url", &url, "--ramp", "1s", "--duration", "12s", "--out", &out][..], &load].concat());
+        out
+    };
+    let (quick, slow) = (run("10ms", "1"), run("14ms", "2"));
+    let said = say(&["compare", &quick, &slow, "--fail-if-slower", "5%", "--html", &place.text("page.html")]);
+    assert!(said.status == 3 && said.stdout.contains("New is worse: 0."), "{}", said.stdout);
+    let back = json(&["compare", &slow, &quick, "--fail-if-slower", "5%"]);
+    assert_eq!(back["decisive"]["significant"], true);
+    assert!(back["decisive"]["ratio"].as_f64().unwrap() > 1.1, "{back:#}");
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("New is worse") && !page.contains("plan.seed"), "the answer is not on the page");
+}
