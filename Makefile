@@ -14,6 +14,8 @@ demo:
 test: setup lint
 	$(CARGO) test --workspace --no-fail-fast
 	$(CARGO) test -p workload --features parquet --test parquet
+	$(CARGO) test -p weighbridge --features object-store --test cli results::
+	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/check-pages.sh
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/try-deploy

@@ -18,6 +18,8 @@ have initdb || exists /usr/lib/postgresql/*/bin/initdb || need="$need postgresql
 have mariadbd || need="$need mariadb-server"
 have mariadb || need="$need mariadb-client"
 exists /usr/lib/galera/libgalera_smm.so || exists /usr/lib64/galera*/libgalera_smm.so || need="$need galera-4"
+have chromium || need="$need chromium"
+have chromedriver || need="$need chromium-driver"
 for program in rsync socat haproxy pgbouncer curl openssl; do
     have "$program" || need="$need $program"
 done

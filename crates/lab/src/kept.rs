@@ -87,17 +87,29 @@ impl fmt::Display for Condition {
     }
 }
 
+/// What servers are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// How many.
+    pub nodes: usize,
+    /// The regions that they say they are in, in turn.
+    pub regions: &'a [&'a str],
+    /// Settings by name, where the kind takes them ([`Kind::takes_settings`]).
+    pub settings: &'a [(&'a str, &'a str)],
+}
+
 /// Starts servers of a kind in a folder of their own below `base`, where they stay after the end of this program.
 ///
 /// # Errors
 /// What the kind's `start` says; nothing of it is left then. [`LabError::Folder`] if the folder exists.
-pub fn up(kind: Kind, nodes: usize, regions: &[&str], base: &Path) -> Result<Description, LabError> {
-    let ended = start(kind, nodes, regions, &folder(kind, base));
+pub fn up(kind: Kind, layout: &Layout<'_>, base: &Path) -> Result<Description, LabError> {
+    let ended = start(kind, layout, &folder(kind, base));
     // Whatever failed, it failed because of that.
     ended.map_err(|e| check_interrupt().err().unwrap_or(e))
 }
 
-fn start(kind: Kind, nodes: usize, regions: &[&str], folder: &Path) -> Result<Description, LabError> {
+fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, LabError> {
+    let Layout { nodes, regions, settings } = *layout;
     /// Gives a server its database and keeps it.
     macro_rules! keep {
         ($server:expr) => {{
@@ -113,14 +125,14 @@ fn start(kind: Kind, nodes: usize, regions: &[&str], folder: &Path) -> Result<De
         Kind::Postgres => {
             let (bin, site) = (postgres::installed()?, Site::kept(kind, folder)?);
             if nodes == 1 {
-                keep!(Postgres::start_in(site, bin, &[]))
+                keep!(Postgres::start_in(site, bin, settings))
             } else {
-                keep!(PostgresCluster::start_in(site, bin, nodes))
+                keep!(PostgresCluster::start_in(site, bin, nodes, settings))
             }
         }
         Kind::MariaDb => {
             let (programs, site) = (mariadb::Programs::find()?, Site::kept(kind, folder)?);
-            keep!(MariaDb::start_in(site, programs, &[]))
+            keep!(MariaDb::start_in(site, programs, settings))
         }
         Kind::Galera => {
             let ((programs, library), site) = (galera::installed()?, Site::kept(kind, folder)?);

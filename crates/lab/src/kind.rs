@@ -73,6 +73,11 @@ impl Kind {
         matches!(self, Kind::CockroachDb | Kind::YugabyteDb)
     }
 
+    /// Whether its servers take settings by name.
+    pub fn takes_settings(self) -> bool {
+        matches!(self, Kind::Postgres | Kind::MariaDb)
+    }
+
     /// The URL of a database of the server at `address`, a host with a port. No kind asks for a password.
     pub fn url(self, address: &str, database: &str) -> String {
         match self {

@@ -22,7 +22,7 @@ mod yugabytedb;
 pub use cockroachdb::CockroachDb;
 pub use error::LabError;
 pub use galera::Galera;
-pub use kept::{Condition, DATABASE, Description, down, find, folder, up};
+pub use kept::{Condition, DATABASE, Description, Layout, down, find, folder, up};
 pub use kind::Kind;
 pub use mariadb::MariaDb;
 pub use postgres::Postgres;

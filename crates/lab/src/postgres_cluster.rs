@@ -32,16 +32,22 @@ impl PostgresCluster {
     /// [`LabError::Missing`] if PostgreSQL is not installed; else what its programs say.
     pub fn start(nodes: usize) -> Result<Self, LabError> {
         let bin = postgres::installed()?;
-        Self::start_in(Site::temporary(Kind::Postgres)?, bin, nodes)
+        Self::start_in(Site::temporary(Kind::Postgres)?, bin, nodes, &[])
     }
 
-    pub(crate) fn start_in(site: Site, bin: PathBuf, nodes: usize) -> Result<Self, LabError> {
+    pub(crate) fn start_in(
+        site: Site,
+        bin: PathBuf,
+        nodes: usize,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, LabError> {
         let cluster = Self { site, bin, primary: AtomicUsize::new(0) };
         for node in 1..=nodes {
             cluster.site.add(&format!("node{node}"), None);
         }
         // A standby that comes back finds what it missed, and looks for it at once.
-        let settings = [("wal_keep_size", "256MB"), ("wal_retrieve_retry_interval", "200ms")];
+        let ours = [("wal_keep_size", "256MB"), ("wal_retrieve_retry_interval", "200ms")];
+        let settings = [&ours[..], settings].concat();
         postgres::init(&cluster.site, &cluster.bin, &cluster.data(0), &settings)?;
         for node in 0..nodes {
             if node > 0 {

@@ -27,6 +27,9 @@ const BATCHES: usize = 30;
 /// Fewest batches that tell a spread.
 const FEWEST_BATCHES: usize = 10;
 
+/// The widest interval that is told, to either side, as a logarithm: ten times.
+const WIDEST_INTERVAL: f64 = std::f64::consts::LN_10;
+
 /// From so many runs a side on, the runs themselves are the sample.
 const FEWEST_RUNS: usize = 3;
 
@@ -203,10 +206,10 @@ impl Effect {
         let freedom = variance.powi(2) / parts.iter().map(|(v, freedom)| v.powi(2) / freedom).sum::<f64>();
         let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok().filter(|_| known);
         let error = variance.sqrt();
-        let interval = student.as_ref().map(|t| {
-            let reach = t.inverse_cdf(1.0 - ALPHA / 2.0) * error;
-            [-1.0, 1.0].map(|sign| (ratio.ln() + sign * reach).exp())
-        });
+        // An interval that reaches from a tenth to the tenfold tells nothing but that too little was measured.
+        let reach = |t: &StudentsT| t.inverse_cdf(1.0 - ALPHA / 2.0) * error;
+        let student = student.filter(|t| reach(t) < WIDEST_INTERVAL);
+        let interval = student.as_ref().map(|t| [-1.0, 1.0].map(|sign| (ratio.ln() + sign * reach(t)).exp()));
         let chance = student.as_ref().map(|t| 2.0 * t.cdf(-(ratio.ln() / error).abs()));
         let significant = chance.is_some_and(|chance| chance < ALPHA);
         Some(Self { name, more_is_better, base, new, ratio, interval, chance, significant })

@@ -38,6 +38,8 @@ pub struct RunFolder {
 pub struct OpenedRun {
     /// The folder.
     pub path: PathBuf,
+    /// What it is called: where it came from.
+    pub source: String,
     /// `run.json`.
     pub record: RunRecord,
     /// `latency.hlog`, summed per tag.
@@ -76,7 +78,8 @@ impl RunFolder {
                 folder.file(RUN_JSON).display()
             ));
         }
-        Ok(OpenedRun { path: folder.path, record, histograms, timeline, warnings })
+        let source = folder.path.display().to_string();
+        Ok(OpenedRun { path: folder.path, source, record, histograms, timeline, warnings })
     }
 
     /// The folder's path.

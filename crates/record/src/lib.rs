@@ -19,6 +19,7 @@ pub mod recorder;
 pub mod run;
 pub mod statistics;
 pub mod summary;
+pub mod sweep;
 pub mod timeline;
 pub mod verdict;
 

@@ -119,7 +119,7 @@ pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<Opened
 }
 
 fn name(run: &OpenedRun) -> String {
-    run.path.display().to_string()
+    run.source.clone()
 }
 
 /// The warehouse behind a plan's last.

@@ -117,3 +117,44 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     };
     Some(Trend { change: slope * (n - 1.0) / mean, chance })
 }
+/// A step in a series: where its level changes most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The first value of the later level.
+    pub at: usize,
+    /// The later level over the earlier one, less 1: -0.2 is a loss of a fifth.
+    pub change: f64,
+    /// Chance of so great a step anywhere in a series of one level, at most.
+    pub chance: f64,
+}
+
+/// Fewest values on either side of a step.
+const FEWEST_BESIDE: usize = 5;
+
+/// The greatest step in `values`, by Student's t of what lies before and behind it; the number of places where it could
+/// be is allowed for (Bonferroni). `None` for too few values.
+#[must_use]
+pub fn step(values: &[f64]) -> Option<Step> {
+    let n = values.len();
+    let moments = |part: &[f64]| {
+        let count = part.len() as f64;
+        let mean = part.iter().sum::<f64>() / count;
+        (mean, part.iter().map(|value| (value - mean).powi(2)).sum::<f64>())
+    };
+    let t = StudentsT::new(0.0, 1.0, n as f64 - 2.0).ok()?;
+    let places = FEWEST_BESIDE..(n + 1).checked_sub(FEWEST_BESIDE)?;
+    let count = places.len() as f64;
+    let at = |at: usize| {
+        let (before, behind) = values.split_at(at);
+        let ((earlier, squares), (later, more)) = (moments(before), moments(behind));
+        let variance = (squares + more) / (n as f64 - 2.0);
+        let error = (variance * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64)).sqrt();
+        let chance = match later - earlier {
+            0.0 => 1.0,
+            _ if error == 0.0 => 0.0,
+            difference => 2.0 * t.cdf(-(difference / error).abs()),
+        };
+        Step { at, change: later / earlier - 1.0, chance: (chance * count).min(1.0) }
+    };
+    places.map(at).filter(|step| step.change.is_finite()).min_by(|a, b| a.chance.total_cmp(&b.chance))
+}

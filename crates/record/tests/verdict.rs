@@ -269,6 +269,38 @@ fn trend() {
 }
 
 #[test]
+fn step() {
+    // Chance arrivals, a hundred small chances a second, whose rate changes at one second.
+    let levels = |run: &mut Run, seed: u64, levels: [f64; 2], at: usize| {
+        let mut dice = Dice(seed);
+        let rate = |second: usize| levels[usize::from(second >= at)];
+        let rates: Vec<f64> =
+            (0..600).map(|second| (0..100).filter(|_| dice.roll() < rate(second) / 100.0).count() as f64).collect();
+        run.timeline = timeline(&rates);
+    };
+    let rule = "greatest step";
+    assert_all(vec![
+        bent(rule, 10, SECONDS, Pass, move |run| levels(run, 7, [20.0, 20.0], 300)),
+        bent(rule, 10, SECONDS, Pass, move |run| levels(run, 7, [20.0, 19.0], 300)),
+        bent(rule, 10, SECONDS, Fail, move |run| levels(run, 7, [20.0, 15.0], 300)),
+        // Late, where a straight line hardly bends.
+        bent(rule, 10, SECONDS, Fail, move |run| levels(run, 7, [20.0, 10.0], 560)),
+        bent(rule, 1, SECONDS, Fail, move |run| levels(run, 7, [1.5, 0.5], 300)),
+        bent(rule, 1, 60.0, NotJudged, move |run| levels(run, 7, [0.01, 0.02], 300)),
+    ]);
+    let mut run = good(10, SECONDS);
+    levels(&mut run, 7, [20.0, 15.0], 300);
+    let figure = run.finding(rule).figure;
+    assert!(figure.contains("-2") && figure.contains("from 3") || figure.contains("from 29"), "{figure}");
+    // Chance alone makes no step: none in 200 steady runs.
+    let alarms = (0..200).filter(|seed| {
+        levels(&mut run, 1000 + seed, [20.0, 20.0], 300);
+        run.finding(rule).outcome != Pass
+    });
+    assert_eq!(alarms.count(), 0);
+}
+
+#[test]
 fn work() {
     let fail = |run: &mut Run, count: u64, failure: Failure| {
         let failed = Sample { outcome: Outcome::Failed(failure), ..sample(5) };

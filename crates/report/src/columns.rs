@@ -3,7 +3,8 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 /// Text in columns two blanks apart: those whose header starts with `<` to the left, others to the right.
-pub(crate) fn columns(header: &[&str], rows: Vec<Vec<String>>) -> String {
+#[must_use]
+pub fn columns(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header.iter().map(|name| name.trim_start_matches('<')));

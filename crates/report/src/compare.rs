@@ -57,7 +57,7 @@ pub fn compare_json(comparison: &Comparison) -> Value {
     document
 }
 
-fn all(comparison: &Comparison) -> impl Iterator<Item = &Effect> {
+pub(crate) fn all(comparison: &Comparison) -> impl Iterator<Item = &Effect> {
     std::iter::once(&comparison.decisive).chain(&comparison.effects)
 }
 
@@ -70,7 +70,7 @@ fn sides(comparison: &Comparison) -> String {
 }
 
 /// The answer in a sentence.
-fn conclusion(comparison: &Comparison) -> String {
+pub(crate) fn conclusion(comparison: &Comparison) -> String {
     let effect = &comparison.decisive;
     let Some([low, high]) = effect.interval else {
         return format!("{}: {}; the runs are too short to tell whether that is chance", effect.name, words(effect));
@@ -85,7 +85,7 @@ fn conclusion(comparison: &Comparison) -> String {
 }
 
 /// A ratio in words that can't be mistaken: `4.45 times, +345 %`.
-fn words(effect: &Effect) -> String {
+pub(crate) fn words(effect: &Effect) -> String {
     format!("{:.2} times, {}", effect.ratio, percent(effect.ratio))
 }
 
@@ -94,7 +94,7 @@ fn percent(ratio: f64) -> String {
     if change.abs() >= 100.0 { format!("{change:+.0} %") } else { format!("{change:+.1} %") }
 }
 
-fn figures(effect: &Effect) -> Vec<String> {
+pub(crate) fn figures(effect: &Effect) -> Vec<String> {
     let figure = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
     let interval =
         effect.interval.map_or("-".to_owned(), |[low, high]| format!("{} to {}", percent(low), percent(high)));

@@ -30,10 +30,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
 /// The line that the field knows.
 fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
     let response = summary.headline(&run.plan).map(|figures| figures.response).unwrap_or_default();
-    let (metric, rate) = match summary.tpmc {
-        Some(tpmc) => ("tpmC", tpmc.to_string()),
-        None => ("NOPM", format!("{:.1}", summary.nopm)),
-    };
+    let (metric, rate) = rate(summary);
     let mut row = vec![
         format!("{:.1}s", summary.measured_seconds),
         rate,
@@ -45,6 +42,14 @@ fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
     let header =
         ["elapsed", metric, "efficiency", "avg ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "max ms", "<verdict"];
     columns(&header, vec![row])
+}
+
+/// The name of the headline rate, and the rate: only a run that keeps to the standard has a tpmC.
+pub(crate) fn rate(summary: &Summary) -> (&'static str, String) {
+    match summary.tpmc {
+        Some(tpmc) => ("tpmC", tpmc.to_string()),
+        None => ("NOPM", format!("{:.1}", summary.nopm)),
+    }
 }
 
 /// The rate in the other ways of counting.
@@ -274,7 +279,7 @@ fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
 }
 
 /// A finding in one line: rule, figure, limit, why, clause.
-fn line(finding: &Finding) -> String {
+pub(crate) fn line(finding: &Finding) -> String {
     let mut line = finding.rule.clone();
     let limit = if finding.limit.is_empty() { String::new() } else { format!("limit {}", finding.limit) };
     let parts: Vec<&str> =

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 fn opened(run: &Run) -> OpenedRun {
     OpenedRun {
+        source: String::new(),
         path: "results/run".into(),
         record: run.record.clone(),
         histograms: run.histograms.clone(),

@@ -202,6 +202,11 @@ pub trait Dialect: Send + Sync {
         true
     }
 
+    /// Whether a database can be made as the copy of another one of the server (`CREATE DATABASE … TEMPLATE`).
+    fn copies_databases(&self) -> bool {
+        false
+    }
+
     /// Whether DDL is part of the transaction around it, and rolled back with it.
     fn transactional_ddl(&self) -> bool;
 

@@ -20,6 +20,7 @@ pub mod reply;
 mod routine;
 pub mod schema;
 mod session;
+pub mod snapshot;
 pub mod sqlite;
 mod statement;
 pub mod tidb;

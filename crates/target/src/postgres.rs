@@ -44,6 +44,10 @@ impl Dialect for Postgres {
         true
     }
 
+    fn copies_databases(&self) -> bool {
+        true
+    }
+
     fn transactional_ddl(&self) -> bool {
         true
     }

@@ -82,6 +82,21 @@ impl Url {
         same_name && self.dialect.name() == other.dialect.name()
     }
 
+    /// A way to the server that doesn't enter this database, and the database's name; `None` where a database can't be
+    /// made as the copy of another one.
+    pub(crate) fn maintenance(&self) -> Option<(Url, String)> {
+        const OTHER: &str = "postgres";
+        match &self.place {
+            Place::Postgres(address) if self.dialect.copies_databases() => {
+                let name = address.config.get_dbname().filter(|name| *name != OTHER)?.to_owned();
+                let mut other = address.clone();
+                other.config.dbname(OTHER);
+                Some((Url { dialect: self.dialect, place: Place::Postgres(other) }, name))
+            }
+            _ => None,
+        }
+    }
+
     /// The host that it names; `None` for an embedded database, and where only a driver knows it.
     pub fn host(&self) -> Option<String> {
         match &self.place {

@@ -2,6 +2,7 @@
 
 mod fleet;
 mod results;
+mod series;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +14,10 @@ use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
-pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, VerifyArgs};
+pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
+pub(crate) use series::{
+    EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
+};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -52,6 +56,13 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Judge a claimed figure without a run: can it be true?
     Verify(VerifyArgs),
+    /// Run a grid of connections, warehouses, styles and databases: one table and one chart
+    Sweep(SweepArgs),
+    /// Find the most warehouses that a database holds with a valid result
+    Search(SearchArgs),
+    /// Repeat a published benchmark, and hold the results side by side
+    #[command(subcommand)]
+    Scenario(ScenarioCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -97,9 +108,8 @@ pub(crate) struct DemoArgs {
     /// The run's folder [default: results/TIME-tpcc-sqlite-1w]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -274,9 +284,8 @@ pub(crate) struct RunArgs {
     /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -364,9 +373,8 @@ pub(crate) struct ReportArgs {
     /// The page's file [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE", requires = "html")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -462,7 +470,8 @@ pub(crate) struct LabFolderArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  weighbridge lab up postgres\n  weighbridge lab up postgres --nodes 3           \
-    a primary and two synchronous standbys\n  weighbridge lab up galera\n  \
+    a primary and two synchronous standbys\n  \
+    weighbridge lab up postgres --set shared_buffers=4GB --set fsync=off\n  weighbridge lab up galera\n  \
     weighbridge lab up cockroachdb --regions europe,america,asia")]
 pub(crate) struct LabUpArgs {
     /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
@@ -473,6 +482,9 @@ pub(crate) struct LabUpArgs {
     /// The regions the servers say they are in, in turn (cockroachdb, yugabytedb) [default: one of its own for each]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = region)]
     pub(crate) regions: Vec<String>,
+    /// A setting of the server, such as shared_buffers=4GB (postgres, mariadb)
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub(crate) settings: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
     /// Print one JSON document on standard output, and nothing else there
@@ -513,6 +525,15 @@ fn region(text: &str) -> Result<String, String> {
         return Err("use letters, digits, - and _, and commas between names".to_owned());
     }
     Ok(text.to_owned())
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    match name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
+        true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
 }
 
 /// The longest time that can be asked for: 30 days.

@@ -1,9 +1,17 @@
 //! Ctrl-C and SIGTERM: the first ends the work early and in order, the second at once.
 
+use std::io;
+use std::process::{Child, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+
+/// The process that works for this one; 0: none.
+static WORKER: AtomicI32 = AtomicI32::new(0);
 
 static STOP: OnceLock<watch::Receiver<bool>> = OnceLock::new();
 
@@ -29,6 +37,10 @@ fn listen(stop: &watch::Sender<bool>) {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            if let Some(worker) = Pid::from_raw(WORKER.load(Ordering::SeqCst)) {
+                // It may have ended just now.
+                let _ = kill_process(worker, Signal::INT);
+            }
             if !first {
                 eprintln!("interrupted again: leaving at once");
                 std::process::exit(130);
@@ -37,6 +49,21 @@ fn listen(stop: &watch::Sender<bool>) {
             stop.send_replace(true);
         }
     });
+}
+
+/// Waits for a process that works for this one, which gets every signal that this one gets.
+///
+/// It must be in a process group of its own, or a Ctrl-C would reach it twice.
+pub(crate) fn wait_for(mut worker: Child) -> io::Result<Output> {
+    let stop = stop();
+    WORKER.store(worker.id().cast_signed(), Ordering::SeqCst);
+    if *stop.borrow() {
+        // The signal came before the worker was known.
+        worker.kill()?;
+    }
+    let output = worker.wait_with_output();
+    WORKER.store(0, Ordering::SeqCst);
+    output
 }
 
 /// Calls `act` once the first signal comes.

@@ -5,6 +5,7 @@ mod commands;
 mod interrupt;
 mod output;
 mod progress;
+mod scenario;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -27,6 +28,9 @@ fn main() -> ExitCode {
         Command::Merge(args) => commands::merge::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Search(args) => commands::search::run(&args),
+        Command::Scenario(command) => commands::scenario::run(&command),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),

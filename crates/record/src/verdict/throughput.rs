@@ -11,11 +11,15 @@ const SHORTEST_FOR_CEILING: f64 = 60.0;
 /// Least change over the interval, of the mean rate, that is a trend worth failing for.
 const MATERIAL_TREND: f64 = 0.10;
 
-/// Chance below which a trend is no accident. Smaller than usual, as neighbouring stretches are not quite independent.
+/// Least change of the rate's level inside the interval that is worth failing for: the levels of a straight line's halves
+/// differ by half of its trend, so that this is the rarer, coarser fault.
+const MATERIAL_STEP: f64 = 0.15;
+
+/// Chance below which a trend or a step is no accident. Smaller than usual, as neighbouring stretches are not quite independent.
 const TREND_CHANCE: f64 = 1e-4;
 
 pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
-    vec![measured(case), ceiling(case), floor(case), interval(case), trend(case)]
+    vec![measured(case), ceiling(case), floor(case), interval(case), trend(case), step(case)]
 }
 
 /// The count of completed headline transactions, and minutes measured.
@@ -134,5 +138,26 @@ fn trend(case: Case<'_>) -> Finding {
     } else {
         let direction = if trend.change > 0.0 { "rises" } else { "falls" };
         finding.fail(format!("the rate {direction} over {} stretches; no steady state", bins.len()))
+    }
+}
+
+/// One level of the rate inside the interval: steady state (5.5.1.1).
+fn step(case: Case<'_>) -> Finding {
+    let plan = &case.run.plan;
+    let limit = format!("within +-{:.0} %", MATERIAL_STEP * 100.0);
+    let finding = Finding::of("greatest step of the rate inside the interval", &plan.steady_state_clause, limit);
+    let bins = plan.headline().map(|index| statistics::bins(case.timeline, index)).unwrap_or_default();
+    let step = (bins.len() >= FEWEST_BINS).then(|| statistics::step(&bins)).flatten();
+    let Some(step) = step else {
+        return finding.not_judged(format!("{} stretches; judged from {FEWEST_BINS}", bins.len()));
+    };
+    let from = case.summary.measured_seconds * step.at as f64 / bins.len() as f64;
+    let finding = finding.figure(format!("{:+.1} % from {from:.0} s on", step.change * 100.0));
+    if step.change.abs() <= MATERIAL_STEP {
+        finding.pass()
+    } else if step.chance >= TREND_CHANCE {
+        finding.judged(Judgement::Pass, "within chance")
+    } else {
+        finding.fail("the rate has two levels, and the result is their mean; no steady state")
     }
 }

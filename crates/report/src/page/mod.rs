@@ -6,11 +6,13 @@
 mod axis;
 mod chart;
 mod charts;
+mod compare;
 mod database;
 mod distribution;
 mod repeat;
 mod sections;
 mod stretches;
+mod sweep;
 mod table;
 mod words;
 
@@ -21,6 +23,9 @@ use record::{OpenedRun, Summary};
 use crate::NOT_AUDITED;
 use chart::Chart;
 use charts::Pictures;
+
+pub use compare::compare_page;
+pub use sweep::sweep_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -38,6 +43,30 @@ pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> String {
     let record = &run.record;
     let sections = sections(run, summary, verdict);
     let title = format!("{}: {}", sections::subject(record), verdict.status.name());
+    let body = html! {
+        a.skip href="#verdict" { "Skip to the verdict" }
+        (sections::headline(record, summary, verdict))
+        nav aria-label="Sections" {
+            ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
+        }
+        main {
+            @for section in &sections {
+                section id=(section.id) aria-labelledby={ (section.id) "-h" } {
+                    h2 id={ (section.id) "-h" } { (section.title) }
+                    (section.content)
+                }
+            }
+        }
+        footer {
+            p { (NOT_AUDITED.replace('\n', " ")) }
+            p { "Derived from the run's folder alone, which holds every second and every histogram." }
+        }
+    };
+    document(&title, &body)
+}
+
+/// A page around its body.
+fn document(title: &str, body: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -51,23 +80,7 @@ pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> String {
                 style { (PreEscaped(include_str!("style.css"))) }
             }
             body {
-                a.skip href="#verdict" { "Skip to the verdict" }
-                (sections::headline(record, summary, verdict))
-                nav aria-label="Sections" {
-                    ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
-                }
-                main {
-                    @for section in &sections {
-                        section id=(section.id) aria-labelledby={ (section.id) "-h" } {
-                            h2 id={ (section.id) "-h" } { (section.title) }
-                            (section.content)
-                        }
-                    }
-                }
-                footer {
-                    p { (NOT_AUDITED.replace('\n', " ")) }
-                    p { "Derived from the run's folder alone, which holds every second and every histogram." }
-                }
+                (body)
                 script { (PreEscaped(include_str!("script.js"))) }
             }
         }

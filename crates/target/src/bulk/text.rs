@@ -14,6 +14,15 @@ fn eight_digits(number: u64) -> u64 {
     tens | ((twos - tens * 10) << 8)
 }
 
+/// Four decimal digits of a number below 10^4, in the same way.
+#[inline]
+fn four_digits(number: u32) -> u32 {
+    let hundreds = (number * 5_243) >> 19;
+    let twos = hundreds | ((number - hundreds * 100) << 16);
+    let tens = ((twos * 103) >> 10) & 0xf_000f;
+    tens | ((twos - tens * 10) << 8)
+}
+
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// Appends the last `digits` (at most eight) of eight ASCII digits.
@@ -30,6 +39,14 @@ fn put_last(buffer: &mut Vec<u8>, eight: u64, digits: usize) {
 fn put_number(buffer: &mut Vec<u8>, number: u64) {
     if number < 10 {
         return buffer.push(b'0' + number as u8);
+    }
+    if number < 10_000 {
+        // Most numbers are: districts, lines, orders of a fresh district, quantities.
+        let four = four_digits(number as u32);
+        let leading_zeros = four.trailing_zeros() / 8;
+        let end = buffer.len() + 4 - leading_zeros as usize;
+        buffer.extend_from_slice(&((four | ASCII_ZEROS as u32) >> (8 * leading_zeros)).to_le_bytes());
+        return buffer.truncate(end);
     }
     if number >= EIGHT_DIGITS {
         return buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());

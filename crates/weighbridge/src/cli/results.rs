@@ -11,24 +11,59 @@ use super::{duration, response};
 #[command(after_help = "Example, of two machines that drove 500 warehouses each:\n  \
     weighbridge merge results/client-1 results/client-2 --out results/both")]
 pub(crate) struct MergeArgs {
-    /// The clients' run folders
+    /// The clients' runs: folders, archives of them (.tar, .tar.gz), or URLs of object stores (s3://, gs://, az://, https://)
+    ///
+    /// Accounts and secrets of object stores come from the environment (AWS_ACCESS_KEY_ID and the like).
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
-    pub(crate) runs: Vec<PathBuf>,
+    pub(crate) runs: Vec<String>,
     /// The folder for the merged run, which reads like any other
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Merge runs that differ in plan, data or version too, and say so in the result
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// How the result of a run is printed.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = ResultFormat::Table)]
+    format: ResultFormat,
+    /// The same as --format json: one document on standard output, and nothing else there
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl OutputArgs {
+    /// What was asked for, in either way.
+    pub(crate) fn format(&self) -> ResultFormat {
+        if self.json { ResultFormat::Json } else { self.format }
+    }
+}
+
+/// The forms of a run's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResultFormat {
+    /// Text in columns
+    Table,
+    /// One JSON document
+    Json,
+    /// Markdown, for a review or a chat
+    Markdown,
+    /// The last lines of `cockroach workload run tpcc`, for scripts that read them
+    Cockroach,
+    /// The results block of YugabyteDB's `tpccbenchmark`, for scripts that read it
+    Yugabyte,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     weighbridge compare results/version-17 results/version-18\n  \
-    weighbridge compare base/ new/ --fail-if-slower 5% --format markdown")]
+    weighbridge compare base/ new/ --fail-if-slower 5% --format markdown\n  \
+    weighbridge compare base/ new/ --html difference.html")]
 pub(crate) struct CompareArgs {
     /// A run's folder, or a folder of the runs that repeat it
     #[arg(value_name = "BASE")]
@@ -45,9 +80,22 @@ pub(crate) struct CompareArgs {
     /// Compare what should not be compared too, and say so in the result
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also write a page: one file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = CompareFormat::Table)]
-    pub(crate) format: CompareFormat,
+    format: CompareFormat,
+    /// The same as --format json: one document on standard output, and nothing else there
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl CompareArgs {
+    /// What was asked for, in either way.
+    pub(crate) fn format(&self) -> CompareFormat {
+        if self.json { CompareFormat::Json } else { self.format }
+    }
 }
 
 /// How a comparison is printed.

@@ -15,7 +15,10 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
         CompareError::Unlike(_) => Failure::Usage(e.to_string()),
         CompareError::Nothing(_) => Failure::Failed(e.to_string()),
     })?;
-    match args.format {
+    if let Some(page) = &args.html {
+        super::report::write(page, &report::compare_page(&comparison))?;
+    }
+    match args.format() {
         CompareFormat::Table => output::print(&report::compare_table(&comparison))?,
         CompareFormat::Markdown => output::print(&report::compare_markdown(&comparison))?,
         CompareFormat::Json => output::print_json(&report::compare_json(&comparison))?,

@@ -12,7 +12,7 @@ use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
 use super::{Ended, Failure, Status, me, run::measure, runtime};
-use crate::cli::DemoArgs;
+use crate::cli::{DemoArgs, ResultFormat};
 
 /// Long enough for the statement caches, short enough for the patience of a newcomer.
 const RAMP: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
         }
     }
     let status = ended?;
-    if !args.json {
+    if args.output.format() != ResultFormat::Json {
         eprint!("{}", what_next());
     }
     Ok(status)
@@ -75,5 +75,5 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         seed: 1,
         start: Start::default(),
     };
-    measure(&options, args.out.as_deref(), true, args.json)
+    measure(&options, args.out.as_deref(), true, args.output.format())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::{Condition, Description, Kind, LabError};
+use lab::{Condition, Description, Kind, LabError, Layout};
 use serde_json::json;
 
 use super::{Ended, Failure, Status, me};
@@ -27,7 +27,10 @@ fn up(args: &LabUpArgs) -> Ended {
     interrupt::on_stop(lab::interrupt);
     eprintln!("starting {kind} in {}", folder.display());
     let regions: Vec<&str> = regions.iter().map(String::as_str).collect();
-    let started = lab::up(kind, nodes, &regions, &base).map_err(|e| not_started(kind, &folder, &e))?;
+    let settings: Vec<(&str, &str)> =
+        args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let layout = Layout { nodes, regions: &regions, settings: &settings };
+    let started = lab::up(kind, &layout, &base).map_err(|e| not_started(kind, &folder, &e))?;
     show(args.json, &started, &folder)?;
     if !args.json {
         let url = &started.urls()[0];
@@ -51,6 +54,10 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>), Failure> {
     if !kind.has_regions() && !args.regions.is_empty() {
         let have: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.has_regions()).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--regions: {kind} knows no regions; {} do", have.join(" and "))));
+    }
+    if !kind.takes_settings() && !args.settings.is_empty() {
+        let take: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
+        return Err(Failure::Usage(format!("--set: {kind} takes no settings here; {} do", take.join(" and "))));
     }
     if args.regions.len() > nodes {
         return Err(Failure::Usage(format!("--regions names {}, for {nodes} nodes", args.regions.len())));

@@ -24,17 +24,39 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     if args.foreign_keys_only {
         return foreign_keys(&runtime, &gateways, args.json);
     }
+    let begun = match args.resume {
+        true => Some(runtime.block_on(read_catalog(&gateways))?),
+        false => None,
+    };
+    let plan = plan(args, &gateways, begun.map(|begun| begun.warehouses))?;
+    let (first_warehouse, warehouses) = (plan.first_warehouse, plan.warehouses);
+    let (report, seconds) = match args.fleet.part.worker().map_err(Failure::Usage)? {
+        // What was begun is there for each slice by itself.
+        Some(worker) if !args.resume => {
+            let coming = coming(args, worker, &plan);
+            with_others(&runtime, &gateways, plan, coming)?
+        }
+        _ => timed(&runtime, &gateways, plan)?,
+    };
+    if args.json {
+        output::print_json(&json(warehouses, &report, seconds))?;
+    } else {
+        output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
+    }
+    if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
+        eprintln!("{hint}");
+    }
+    Ok(Status::Done)
+}
+
+/// What is to be loaded, where so many warehouses were begun with; refused if the database lacks something for it.
+pub(super) fn plan(args: &LoadArgs, gateways: &Gateways, begun_warehouses: Option<i32>) -> Result<LoadPlan, Failure> {
     let worker = args.fleet.part.worker().map_err(Failure::Usage)?;
     let existing = match (args.replace, args.resume) {
         (true, _) => Existing::Replace,
         (_, true) => Existing::Resume,
         _ => Existing::Refuse,
     };
-    let begun = match existing {
-        Existing::Resume => Some(runtime.block_on(read_catalog(&gateways))?),
-        _ => None,
-    };
-    let begun_warehouses = begun.map(|begun| begun.warehouses);
     let whole = begun_warehouses.filter(|_| args.warehouses.is_none() && args.first_warehouse == 1);
     let warehouses = args.warehouses.or(whole).unwrap_or(1);
     let (first_warehouse, warehouses, total) = match worker {
@@ -59,30 +81,14 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         first_warehouse,
         warehouses,
         catalog,
-        jobs: jobs(&gateways, args.jobs),
+        jobs: jobs(gateways, args.jobs),
         existing,
         transport: transport(&args.cluster),
         snapshot_rate: args.cluster.snapshot_rate.clone(),
         settle: args.cluster.settle,
     };
     plan.check(gateways.dialect()).map_err(Failure::Usage)?;
-    let (report, seconds) = match worker {
-        // What was begun is there for each slice by itself.
-        Some(worker) if existing != Existing::Resume => {
-            let coming = coming(args, worker, &plan);
-            with_others(&runtime, &gateways, plan, coming)?
-        }
-        _ => timed(&runtime, &gateways, plan)?,
-    };
-    if args.json {
-        output::print_json(&json(warehouses, &report, seconds))?;
-    } else {
-        output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
-    }
-    if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
-        eprintln!("{hint}");
-    }
-    Ok(Status::Done)
+    Ok(plan)
 }
 
 /// What a worker comes to the others with: the same data must be meant by all.
@@ -166,14 +172,22 @@ fn transport(args: &ClusterArgs) -> Transport {
     }
 }
 
+/// Refuses foreign keys after the load where the database can't add them.
+pub(super) fn require_late_foreign_keys(dialect: &dyn Dialect) -> Result<(), Failure> {
+    match dialect.foreign_keys_after_load() {
+        true => Ok(()),
+        false => Err(Failure::Usage(format!(
+            "{} can't add foreign keys after the load: load with --foreign-keys",
+            dialect.name()
+        ))),
+    }
+}
+
 /// Declares the foreign keys of data that are loaded.
 fn foreign_keys(runtime: &tokio::runtime::Runtime, gateways: &Gateways, json: bool) -> Ended {
     super::require_file(gateways.first())?;
     let dialect = gateways.dialect();
-    if !dialect.foreign_keys_after_load() {
-        let name = dialect.name();
-        return Err(Failure::Usage(format!("{name} can't add foreign keys after the load: load with --foreign-keys")));
-    }
+    require_late_foreign_keys(dialect)?;
     let begun = runtime.block_on(read_catalog(gateways))?;
     if let Some(why) = dialect.refuses_foreign_keys(&begun.placement) {
         return Err(Failure::Usage(format!("--foreign-keys-only: {why}")));

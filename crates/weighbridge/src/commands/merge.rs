@@ -3,12 +3,15 @@
 use record::merge::{MergeError, merge};
 use record::{OpenedRun, RunFolder};
 
+use super::fetch::{Fetched, fetch};
 use super::{Ended, Failure};
 use crate::cli::MergeArgs;
 
 pub(crate) fn run(args: &MergeArgs) -> Ended {
-    let runs: Result<Vec<OpenedRun>, _> = args.runs.iter().map(|run| RunFolder::open(run)).collect();
-    let runs = runs?;
+    let fetched = args.runs.iter().map(|run| fetch(run)).collect::<Result<Vec<Fetched>, Failure>>()?;
+    let open =
+        |run: &Fetched| RunFolder::open(&run.path).map(|opened| OpenedRun { source: run.source.clone(), ..opened });
+    let runs = fetched.iter().map(open).collect::<Result<Vec<OpenedRun>, _>>()?;
     for warning in runs.iter().flat_map(|run| &run.warnings) {
         eprintln!("warning: {warning}");
     }
@@ -16,5 +19,5 @@ pub(crate) fn run(args: &MergeArgs) -> Ended {
         MergeError::Unlike(_) | MergeError::Overlap { .. } => Failure::Usage(e.to_string()),
         MergeError::Record(e) => Failure::from(e),
     })?;
-    super::report::show(&merged, args.json)
+    super::report::show(&merged, args.output.format())
 }

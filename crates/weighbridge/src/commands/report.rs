@@ -7,40 +7,63 @@ use record::verdict::Status as VerdictStatus;
 use record::{OpenedRun, RecordError, RunFolder, Summary};
 
 use super::{Ended, Status};
-use crate::cli::ReportArgs;
+use crate::cli::{ReportArgs, ResultFormat};
 use crate::output;
 
 pub(crate) fn run(args: &ReportArgs) -> Ended {
+    let page = args.out.clone().unwrap_or_else(|| args.run.join(PAGE));
+    if super::sweep::is_sweep(&args.run) {
+        if args.html {
+            super::sweep::write_page(&args.run, &page)?;
+        }
+        return super::sweep::show(&args.run, args.output.format());
+    }
     let opened = RunFolder::open(&args.run)?;
     if args.html {
-        write_page(&opened, &args.out.clone().unwrap_or_else(|| args.run.join(PAGE)))?;
+        write_page(&opened, &page)?;
     }
-    show(&opened, args.json)
+    show(&opened, args.output.format())
 }
 
 /// Writes a run's page, and says where.
 pub(super) fn write_page(opened: &OpenedRun, path: &Path) -> Result<(), RecordError> {
     let summary = Summary::of(opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
-    let page = report::page(opened, &summary, &verdict);
+    write(path, &report::page(opened, &summary, &verdict))
+}
+
+/// Writes a page, and says where.
+pub(super) fn write(path: &Path, page: &str) -> Result<(), RecordError> {
     std::fs::write(path, page).map_err(|e| RecordError::io("write", path, e))?;
     eprintln!("page: {}", path.display());
     Ok(())
 }
 
 /// Prints a run's result; not believed if its verdict is `invalid`.
-pub(super) fn show(opened: &OpenedRun, json: bool) -> Ended {
+pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     for warning in &opened.warnings {
         eprintln!("warning: {warning}");
     }
-    let summary = Summary::of(opened);
-    let verdict = record::judge(&opened.record, &summary, &opened.timeline);
-    if json {
-        let mut document = report::json(&opened.record, &summary, &verdict);
-        document["folder"] = opened.path.display().to_string().into();
-        output::print_json(&document)?;
-    } else {
-        output::print(&report::table(&opened.record, &summary, &verdict))?;
+    let (run, summary) = (&opened.record, Summary::of(opened));
+    let verdict = record::judge(run, &summary, &opened.timeline);
+    match format {
+        ResultFormat::Table => output::print(&report::table(run, &summary, &verdict))?,
+        ResultFormat::Json => {
+            let mut document = report::json(run, &summary, &verdict);
+            document["folder"] = opened.path.display().to_string().into();
+            output::print_json(&document)?;
+        }
+        ResultFormat::Markdown => output::print(&report::markdown(run, &summary, &verdict))?,
+        ResultFormat::Cockroach => output::print(&report::cockroach_lines(run, &summary))?,
+        ResultFormat::Yugabyte => output::print(&report::yugabyte_block(opened, &summary))?,
+    }
+    // The other tools' lines have no place for it.
+    if matches!(format, ResultFormat::Cockroach | ResultFormat::Yugabyte) {
+        eprintln!("verdict: {}", verdict.status.name());
+        verdict
+            .reasons
+            .iter()
+            .for_each(|reason| eprintln!("  {}: {}; limit {}", reason.rule, reason.figure, reason.limit));
     }
     Ok(if verdict.status == VerdictStatus::Invalid { Status::NotBelieved } else { Status::Done })
 }

@@ -9,7 +9,7 @@ use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::Dialect;
 
 use super::{Ended, Failure, announce, gateways, human, require_data, require_file};
-use crate::cli::RunArgs;
+use crate::cli::{ResultFormat, RunArgs};
 use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         seed: args.seed.unwrap_or_else(any_seed),
         start,
     };
-    measure(&options, args.out.as_deref(), args.check, args.json)
+    measure(&options, args.out.as_deref(), args.check, args.output.format())
 }
 
 /// A seed that nobody chose; small enough to be typed again.
@@ -50,7 +50,7 @@ pub(super) fn any_seed() -> u64 {
 }
 
 /// Runs, checks if asked to, judges, and prints the result.
-pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: bool) -> Ended {
+pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, format: ResultFormat) -> Ended {
     let stop = interrupt::stop();
     let make_folder = |plan: &record::Plan| {
         let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
@@ -76,11 +76,11 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, json: 
         record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
         folder.write_record(&record)?;
     }
-    conclude(&folder, record, json)
+    conclude(&folder, record, format)
 }
 
 /// Derives summary and verdict from the folder, keeps them and the page in it, and prints the result.
-fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
+fn conclude(folder: &RunFolder, record: RunRecord, format: ResultFormat) -> Ended {
     folder.write_record(&record)?;
     let opened = RunFolder::open(folder.path())?;
     let mut record = opened.record.clone();
@@ -92,20 +92,20 @@ fn conclude(folder: &RunFolder, record: RunRecord, json: bool) -> Ended {
     let opened = RunFolder::open(folder.path())?;
     // Without a page there is still a result to show.
     let page = super::report::write_page(&opened, &folder.file(PAGE));
-    let status = super::report::show(&opened, json)?;
+    let status = super::report::show(&opened, format)?;
     page?;
     Ok(status)
 }
 
 /// The folder asked for, or one named for the moment and the run.
 fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, warehouses: u32) -> PathBuf {
-    out.map_or_else(
-        || {
-            let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
-            PathBuf::from("results").join(format!("{now}-tpcc-{}-{warehouses}w", dialect.name()))
-        },
-        Path::to_owned,
-    )
+    out.map_or_else(|| results_folder(&format!("tpcc-{}-{warehouses}w", dialect.name())), Path::to_owned)
+}
+
+/// A folder that is named for the moment and for what is in it.
+pub(super) fn results_folder(what: &str) -> PathBuf {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
+    PathBuf::from("results").join(format!("{now}-{what}"))
 }
 
 /// A line a second on standard error.

@@ -1,7 +1,7 @@
 //! `weighbridge verify`: can a claimed figure be true?
 
 use record::claim::{Allowed, Claim, judge};
-use record::verdict::Judgement;
+use record::verdict::{Finding, Judgement};
 use tpcc::input::Kind;
 use tpcc::mix::Mix;
 use workload::tpcc::rules;
@@ -19,6 +19,18 @@ pub(crate) fn run(args: &VerifyArgs) -> Ended {
         response_seconds: args.response.map(|duration| duration.as_secs_f64()),
         interval_seconds: args.duration.map(|duration| duration.as_secs_f64()),
     };
+    let findings = judged(&claim);
+    if args.json {
+        output::print_json(&report::claim_json(&findings))?;
+    } else {
+        output::print(&report::claim_table(&findings))?;
+    }
+    let possible = findings.iter().all(|finding| finding.outcome != Judgement::Fail);
+    Ok(if possible { Status::Done } else { Status::NotBelieved })
+}
+
+/// A claim against all that the standard allows.
+pub(super) fn judged(claim: &Claim) -> Vec<Finding> {
     // The mix with the most New-Orders that the standard permits.
     let mix = Mix::standard();
     let allowed = Allowed {
@@ -28,12 +40,5 @@ pub(crate) fn run(args: &VerifyArgs) -> Ended {
         interval_seconds: tpcc::limits::MEASUREMENT_INTERVAL_SECONDS as f64,
         interval_clause: "5.5.2.1".into(),
     };
-    let findings = judge(&claim, &allowed);
-    if args.json {
-        output::print_json(&report::claim_json(&findings))?;
-    } else {
-        output::print(&report::claim_table(&findings))?;
-    }
-    let possible = findings.iter().all(|finding| finding.outcome != Judgement::Fail);
-    Ok(if possible { Status::Done } else { Status::NotBelieved })
+    judge(claim, &allowed)
 }

@@ -74,11 +74,13 @@ fn a_server_stays_between_commands_and_goes_when_told() {
         return;
     }
     let lab = Lab::new();
-    let up = lab.done(&["up", "postgres"]);
+    let up = lab.done(&["up", "postgres", "--set", "shared_buffers=96MB"]);
     let urls: Vec<&str> = up.stdout.lines().collect();
     assert!(matches!(urls[..], [url] if url.starts_with("postgres://postgres@127.0.0.1:") && url.ends_with("/bench")));
     assert!(up.stderr.contains("load --url postgres://") && up.stderr.contains("lab down postgres"), "{}", up.stderr);
     done(&["load", "--url", urls[0]]);
+    let examined = done(&["doctor", "--url", urls[0]]).stdout;
+    assert!(examined.contains("96MB"), "{examined}");
 
     let again = lab.done(&["up", "postgres"]);
     assert!(again.stderr.contains("up already"), "{}", again.stderr);
@@ -227,6 +229,8 @@ fn wrong_usage_of_the_lab_is_refused() {
     refused(&["up", "oracle"], 2, &["oracle", "postgres", "yugabytedb"]);
     refused(&["up", "mariadb", "--nodes", "3"], 2, &["mariadb is one server"]);
     refused(&["up", "galera", "--nodes", "2"], 2, &["3 to 9"]);
+    refused(&["up", "tidb", "--set", "a=b"], 2, &["no settings", "postgres and mariadb"]);
+    refused(&["up", "postgres", "--set", "max_connections"], 2, &["NAME=VALUE"]);
     refused(&["up", "postgres", "--regions", "a,b"], 2, &["no regions", "cockroachdb"]);
     refused(&["up", "cockroachdb", "--regions", "a,b c"], 2, &["--regions"]);
     refused(&["up", "cockroachdb", "--regions", "a,b,c,d"], 2, &["--regions", "3 nodes"]);

@@ -13,5 +13,6 @@ mod null;
 mod odbc;
 mod results;
 mod same_data;
+mod series;
 mod support;
 mod whole_way;

@@ -1,6 +1,6 @@
 //! Results alone: claims judged, runs compared and merged.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::{Place, done, json, say, weighbridge};
 
@@ -41,8 +41,7 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     };
     let folders = ["one", "two", "again", "all"].map(|name| place.text(name));
     let [one, two, again, all] = folders.each_ref().map(String::as_str);
-    let quiet =
-        |mut command: std::process::Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let quiet = |mut command: Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut clients = [quiet(run("1", "1", one)), quiet(run("2", "1", two))];
     assert!(clients.iter_mut().all(|client| client.wait().unwrap().success()));
 
@@ -55,6 +54,31 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     assert_eq!(merged["clients"].as_array().unwrap().len(), 2);
     let text = done(&["report", all]).stdout;
     assert!(text.contains("start +s") && text.contains("1-1") && text.contains("2-2"), "{text}");
+    // The same from archives, whose names stand in the result.
+    let pack = |name: &str, flags: &str, archive: &str| {
+        let archive = place.text(archive);
+        let packed = Command::new("tar").args(["-C", &place.text(""), flags, &archive, name]).status().unwrap();
+        assert!(packed.success());
+        archive
+    };
+    let archives = [pack("one", "-czf", "one.tar.gz"), pack("two", "-cf", "two.tar")];
+    let unpacked = json(&["merge", &archives[0], &archives[1], "--out", &place.text("unpacked")]);
+    assert_eq!(unpacked["transactions"], merged["transactions"]);
+    assert_eq!(unpacked["clients"][0]["folder"], archives[0].as_str());
+    std::fs::write(place.path("bad.tgz"), "no archive").unwrap();
+    let bad = say(&["merge", one, &place.text("bad.tgz"), "--out", &place.text("bad")]);
+    assert!(bad.status == 1 && bad.stderr.contains("bad.tgz: not an archive"), "{}", bad.stderr);
+    if cfg!(feature = "object-store") {
+        // The local disk as a store: a run's objects, and an archive as one object.
+        let [first, second] = [one, &archives[1]].map(|path| format!("file://{path}"));
+        let stored = json(&["merge", &first, &second, "--out", &place.text("stored")]);
+        assert_eq!(stored["transactions"], merged["transactions"]);
+        let nothing = say(&["merge", &first, &format!("{first}-not-there"), "--out", &place.text("bad")]);
+        assert!(nothing.status == 1 && nothing.stderr.contains("nothing is there"), "{}", nothing.stderr);
+    } else {
+        let store = say(&["merge", one, "s3://bucket/two", "--out", &place.text("bad")]);
+        assert!(store.status == 1 && store.stderr.contains("--features object-store"), "{}", store.stderr);
+    }
     let twice = say(&["merge", one, one, "--out", &place.text("twice")]);
     assert!(twice.status == 2 && twice.stderr.contains("both drove warehouse 1"), "{}", twice.stderr);
 
@@ -80,4 +104,23 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     let refused = say(&["compare", one, two]);
     assert!(refused.status == 2 && refused.stderr.contains("measure different things"), "{}", refused.stderr);
     assert!(done(&["compare", one, two, "--force"]).stdout.contains("COMPARED BY FORCE"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_slower_server_is_found() {
+    let place = Place::new();
+    let run = |latency: &str, seed: &str| {
+        let (url, out) = (format!("null:?latency={latency}&spread=4ms"), place.text(latency));
+        let load = ["--warehouses", "8", "--pacing", "none", "--connections", "8", "--seed", seed];
+        done(&[&["run", "--url", &url, "--ramp", "1s", "--duration", "12s", "--out", &out][..], &load].concat());
+        out
+    };
+    let (quick, slow) = (run("10ms", "1"), run("14ms", "2"));
+    let said = say(&["compare", &quick, &slow, "--fail-if-slower", "5%", "--html", &place.text("page.html")]);
+    assert!(said.status == 3 && said.stdout.contains("New is worse: 0."), "{}", said.stdout);
+    let back = json(&["compare", &slow, &quick, "--fail-if-slower", "5%"]);
+    assert_eq!(back["decisive"]["significant"], true);
+    assert!(back["decisive"]["ratio"].as_f64().unwrap() > 1.1, "{back:#}");
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("New is worse") && !page.contains("plan.seed"), "the answer is not on the page");
 }

@@ -1,0 +1,301 @@
+//! Many runs over a grid: what was planned, what has been done, and what each point of the grid gave.
+//!
+//! A sweep's folder holds its plan, `sweep.json`, and a folder for each run. Which runs are done is told by their folders
+//! alone, so that an interrupted sweep goes on where it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{self, Compared, Effect};
+use crate::error::RecordError;
+use crate::folder::{self, RUN_JSON, RunFolder};
+use crate::run::Ended;
+use crate::statistics;
+use crate::summary::Summary;
+use crate::verdict::{self, Status};
+
+/// The document of a sweep.
+pub const SWEEP_JSON: &str = "sweep.json";
+
+/// The form of that document.
+pub const SWEEP_VERSION: u32 = 1;
+
+/// What a sweep set out to do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SweepPlan {
+    /// [`SWEEP_VERSION`].
+    pub sweep_version: u32,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// The points of the grid.
+    pub points: Vec<Point>,
+    /// How the data are brought back to the same state before each run, in words: `reload`.
+    pub restore: String,
+    /// What every run is called with besides its point.
+    pub arguments: Vec<String>,
+    /// The runs in their order.
+    pub runs: Vec<PlannedRun>,
+}
+
+/// A point of the grid.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Point {
+    /// The target's name; empty where there is only one.
+    pub target: String,
+    /// Nodes of the target; 0: not told.
+    pub nodes: u32,
+    /// Warehouses that are driven; none: all that are loaded.
+    pub warehouses: Option<u32>,
+    /// Statement style; none: the usual one.
+    pub style: Option<String>,
+    /// Isolation level; none: the usual one.
+    pub isolation: Option<String>,
+    /// Connections; none: the usual number.
+    pub connections: Option<u32>,
+}
+
+/// One run of a sweep.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlannedRun {
+    /// Its point, by position.
+    pub point: usize,
+    /// Which of the repetitions, from 1.
+    pub repetition: u32,
+    /// Seed of its inputs.
+    pub seed: u64,
+    /// Its folder in the sweep's.
+    pub folder: String,
+}
+
+/// A sweep read back.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sweep {
+    /// Its folder.
+    pub path: PathBuf,
+    /// What it set out to do.
+    pub plan: SweepPlan,
+    /// What each point gave, in the plan's order; a point without a run has no figures.
+    pub results: Vec<PointResult>,
+    /// Every other target against the first one, where all else is the same.
+    pub ratios: Vec<Ratio>,
+    /// What could not be read, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// What a point gave.
+#[derive(Debug, Clone, Serialize)]
+pub struct PointResult {
+    /// The point, with what its runs really used.
+    pub point: Point,
+    /// Its runs, in the order of their repetitions.
+    pub runs: Vec<RunFigures>,
+    /// New-Orders a minute.
+    pub nopm: Mean,
+    /// Efficiency, as a fraction; none for runs that leave the standard.
+    pub efficiency: Option<Mean>,
+    /// 95th percentile of New-Order's response time, milliseconds.
+    pub p95_ms: Mean,
+    /// 99th percentile of the same.
+    pub p99_ms: Mean,
+}
+
+/// One run's figures.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunFigures {
+    /// Its folder in the sweep's.
+    pub folder: String,
+    /// New-Orders a minute.
+    pub nopm: f64,
+    /// Efficiency, as a fraction; none for a run that leaves the standard.
+    pub efficiency: Option<f64>,
+    /// Percentiles of New-Order's response time, milliseconds.
+    pub p95_ms: f64,
+    /// See `p95_ms`.
+    pub p99_ms: f64,
+    /// Transactions that failed.
+    pub errors: u64,
+    /// The verdict.
+    pub verdict: Status,
+    /// Why it is invalid, if it is: the rules.
+    pub reasons: Vec<String>,
+}
+
+/// A mean with its 95 % interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Mean {
+    /// The mean; 0 of nothing.
+    pub value: f64,
+    /// The interval's ends; none where a single figure tells no spread.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// A target against the first one.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ratio {
+    /// The point of the first target, by position.
+    pub base: usize,
+    /// The other's.
+    pub new: usize,
+    /// What decides between them.
+    pub effect: Effect,
+}
+
+impl Mean {
+    /// The mean of repetitions.
+    fn of(values: &[f64]) -> Self {
+        let value = values.iter().sum::<f64>() / (values.len() as f64).max(1.0);
+        let error = (values.len() > 1).then(|| statistics::mean_error(values));
+        Mean { value, interval: error.map(|error| [(value - error).max(0.0), value + error]) }
+    }
+}
+
+impl SweepPlan {
+    /// Writes it into the sweep's folder, which is made if it isn't there.
+    ///
+    /// # Errors
+    /// If there is one already, or the folder can't be written.
+    pub fn create(&self, path: &Path) -> Result<(), RecordError> {
+        RunFolder::create(path)?;
+        let file = path.join(SWEEP_JSON);
+        let mut text = serde_json::to_vec_pretty(self).expect("a plan has string keys and no failing types");
+        text.push(b'\n');
+        fs::write(&file, text).map_err(|e| RecordError::io("write", &file, e))
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// If it is not there, is damaged, or of a later version.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let file = path.join(SWEEP_JSON);
+        let text = fs::read(&file).map_err(|e| RecordError::io("read", &file, e))?;
+        let plan: SweepPlan = serde_json::from_slice(&text).map_err(|e| RecordError::Damaged {
+            path: file.clone(),
+            line: e.line() as u64,
+            detail: format!("not a sweep's plan: {e}"),
+        })?;
+        if plan.sweep_version > SWEEP_VERSION {
+            return Err(RecordError::TooNew { path: file, found: plan.sweep_version, known: SWEEP_VERSION });
+        }
+        Ok(plan)
+    }
+
+    /// Whether a run came to its planned end.
+    #[must_use]
+    pub fn is_done(path: &Path, run: &PlannedRun) -> bool {
+        let record = folder::read_record(&path.join(&run.folder).join(RUN_JSON));
+        record.is_ok_and(|record| record.ended == Ended::Completed && record.verdict.is_some())
+    }
+}
+
+impl Sweep {
+    /// Reads a sweep and all its runs that are done.
+    ///
+    /// # Errors
+    /// As [`SweepPlan::read`].
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let plan = SweepPlan::read(path)?;
+        let mut warnings = Vec::new();
+        let mut opened: Vec<Vec<Compared>> = plan.points.iter().map(|_| Vec::new()).collect();
+        let mut results: Vec<PointResult> = Vec::new();
+        for (index, point) in plan.points.iter().enumerate() {
+            let mut point = point.clone();
+            let mut runs = Vec::new();
+            for planned in plan.runs.iter().filter(|run| run.point == index) {
+                if !SweepPlan::is_done(path, planned) {
+                    warnings.push(format!("{}: not done", planned.folder));
+                    continue;
+                }
+                match run(path, planned, &mut point).and_then(|figures| {
+                    opened[index].push(Compared::open(&path.join(&planned.folder))?);
+                    Ok(figures)
+                }) {
+                    Ok(figures) => runs.push(figures),
+                    Err(e) => warnings.push(e.to_string()),
+                }
+            }
+            results.push(PointResult::of(point, runs));
+        }
+        let ratios = ratios(&plan.points, &opened);
+        Ok(Sweep { path: path.to_path_buf(), plan, results, ratios, warnings })
+    }
+
+    /// Whether all runs keep to the standard, so that their rates are tpmC.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.results.iter().all(|result| result.runs.is_empty() || result.efficiency.is_some())
+    }
+}
+
+/// One run's figures; the point learns what was left to the usual.
+fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigures, RecordError> {
+    let opened = RunFolder::open(&path.join(&planned.folder))?;
+    let summary = Summary::of(&opened);
+    let verdict = verdict::judge(&opened.record, &summary, &opened.timeline);
+    let plan = &opened.record.plan;
+    point.warehouses = Some(plan.warehouses);
+    point.style = Some(plan.style.clone());
+    point.isolation = Some(plan.isolation.clone());
+    point.connections = Some(plan.connections);
+    let response = summary.headline(plan).map(|figures| figures.response).unwrap_or_default();
+    Ok(RunFigures {
+        folder: planned.folder.clone(),
+        nopm: summary.nopm,
+        efficiency: summary.efficiency,
+        p95_ms: response.p95,
+        p99_ms: response.p99,
+        errors: summary.transactions.iter().map(|figures| figures.errors).sum(),
+        verdict: verdict.status,
+        reasons: verdict.reasons.iter().map(|finding| finding.rule.clone()).collect(),
+    })
+}
+
+impl PointResult {
+    fn of(point: Point, runs: Vec<RunFigures>) -> Self {
+        let mean = |of: fn(&RunFigures) -> f64| Mean::of(&runs.iter().map(of).collect::<Vec<_>>());
+        let efficiencies: Option<Vec<f64>> = runs.iter().map(|run| run.efficiency).collect();
+        PointResult {
+            nopm: mean(|run| run.nopm),
+            efficiency: efficiencies.filter(|all| !all.is_empty()).map(|all| Mean::of(&all)),
+            p95_ms: mean(|run| run.p95_ms),
+            p99_ms: mean(|run| run.p99_ms),
+            point,
+            runs,
+        }
+    }
+}
+
+/// Every other target against the first one, where all else is the same.
+fn ratios(points: &[Point], opened: &[Vec<Compared>]) -> Vec<Ratio> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let elsewhere = |point: &Point| Point { target: String::new(), ..point.clone() };
+    let mut ratios = Vec::new();
+    for (new, point) in points.iter().enumerate().filter(|(_, point)| point.target != first.target) {
+        let base = points.iter().position(|p| p.target == first.target && elsewhere(p) == elsewhere(point));
+        let Some(base) = base else { continue };
+        // What was measured is shown, whatever its verdict: that stands beside it.
+        if let Ok(comparison) = compare::compare(&opened[base], &opened[new], true) {
+            ratios.push(Ratio { base, new, effect: comparison.decisive });
+        }
+    }
+    ratios
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_mean_is_students() {
+        let mean = Mean::of(&[9.0, 10.0, 11.0]);
+        let [low, high] = mean.interval.unwrap();
+        // t(0.975, 2) = 4.3027, s / sqrt(n) = 0.57735
+        assert!((mean.value - 10.0).abs() < 1e-12 && (low - 7.515_86).abs() < 1e-4 && (high - 12.484_14).abs() < 1e-4);
+        assert_eq!(Mean::of(&[7.0]), Mean { value: 7.0, interval: None });
+    }
+}

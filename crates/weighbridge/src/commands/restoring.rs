@@ -1,0 +1,149 @@
+//! The same data before each run of a series.
+
+use std::process::{Command, Stdio};
+
+use target::snapshot::Snapshot;
+use target::{Error, Gateways};
+
+use super::step::Step;
+use super::{Failure, runtime};
+use crate::cli::{Restore, RestoreArgs};
+
+/// One database whose data are brought back to the same state.
+pub(super) struct Keeper {
+    name: String,
+    urls: Vec<String>,
+    how: Restore,
+    load_with: Vec<String>,
+    command: Option<String>,
+    snapshot: Option<Snapshot>,
+    /// Whether the snapshot holds the state to go back to.
+    taken: bool,
+}
+
+impl Keeper {
+    /// Settles how, for the database at `urls`.
+    ///
+    /// # Errors
+    /// A way that the database doesn't have; none asked for where it has no cheap one.
+    pub(super) fn new(name: &str, urls: &[String], args: &RestoreArgs) -> Result<Self, Failure> {
+        let gateways = Gateways::parse(urls).map_err(|e| Failure::Usage(e.to_string()))?;
+        let snapshot = Snapshot::of(gateways.first());
+        let how = match args.restore {
+            Some(Restore::Snapshot) if snapshot.is_none() => {
+                return Err(Failure::Usage(format!("--restore snapshot: {gateways} has none; {CHOICE}")));
+            }
+            Some(how) => how,
+            None if !gateways.dialect().keeps_data() => Restore::None,
+            None if snapshot.is_some() => Restore::Snapshot,
+            None => {
+                return Err(Failure::Usage(format!(
+                    "{gateways} has no snapshot to bring the data back to the same state before each run: {CHOICE}"
+                )));
+            }
+        };
+        let load_with = args.load_with.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned).collect();
+        Ok(Self {
+            name: name.to_owned(),
+            urls: urls.to_vec(),
+            how,
+            load_with,
+            command: args.restore_command.clone(),
+            snapshot: snapshot.filter(|_| how == Restore::Snapshot),
+            taken: false,
+        })
+    }
+
+    /// How it is done, as the folder keeps it.
+    pub(super) fn how(&self) -> Restore {
+        self.how
+    }
+
+    /// Goes on with a snapshot that an interrupted series has left.
+    ///
+    /// # Errors
+    /// If it is gone: the state that the first runs had can't be had again.
+    pub(super) fn resume(&mut self) -> Result<(), Failure> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        self.taken = runtime()?.block_on(snapshot.is_there())?;
+        match self.taken {
+            true => Ok(()),
+            false => Err(Failure::Failed(format!(
+                "{}the snapshot that the first runs began with is gone: load the data anew, and begin a new series",
+                self.prefix()
+            ))),
+        }
+    }
+
+    /// Brings the data to the state that a run of so many warehouses begins with.
+    ///
+    /// # Errors
+    /// Whatever the database, the load or the command refuses.
+    pub(super) fn before_run(&mut self, warehouses: Option<u32>) -> Result<(), Failure> {
+        match self.how {
+            Restore::None => Ok(()),
+            Restore::Snapshot => self.use_snapshot(),
+            Restore::Reload => {
+                let mut words = vec!["load".to_owned(), "--replace".to_owned()];
+                words.extend(warehouses.iter().flat_map(|n| ["--warehouses".to_owned(), n.to_string()]));
+                words.extend(self.load_with.iter().cloned());
+                Step::new(&self.urls, words).run().map(drop)
+            }
+            Restore::Command => self.call(warehouses),
+        }
+    }
+
+    fn use_snapshot(&mut self) -> Result<(), Failure> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        let runtime = runtime()?;
+        if self.taken {
+            eprintln!("{}bringing the data back", self.prefix());
+            return Ok(runtime.block_on(snapshot.restore())?);
+        }
+        eprintln!("{}taking a snapshot of the data", self.prefix());
+        runtime.block_on(snapshot.take())?;
+        self.taken = true;
+        Ok(())
+    }
+
+    fn call(&self, warehouses: Option<u32>) -> Result<(), Failure> {
+        let Some(command) = &self.command else { return Ok(()) };
+        // Its words are not for standard output, where only the result goes.
+        let status = Command::new("sh")
+            .args(["-c", command])
+            .env("WEIGHBRIDGE_URL", self.urls.join(","))
+            .env("WEIGHBRIDGE_TARGET", &self.name)
+            .env("WEIGHBRIDGE_WAREHOUSES", warehouses.map_or_else(String::new, |n| n.to_string()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Failure::Failed(format!("--restore-command `{command}`: {status}"))),
+            Err(e) => Err(Failure::Failed(format!("--restore-command `{command}` can't be started: {e}"))),
+        }
+    }
+
+    /// Leaves the data as they were found, and gives the snapshot's room back.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
+        let Some(snapshot) = self.snapshot.as_ref().filter(|_| self.taken) else { return Ok(()) };
+        let back = async {
+            snapshot.restore().await?;
+            snapshot.discard().await?;
+            Ok::<(), Error>(())
+        };
+        runtime()?.block_on(back)?;
+        self.taken = false;
+        Ok(())
+    }
+
+    fn prefix(&self) -> String {
+        if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) }
+    }
+}
+
+const CHOICE: &str = "choose --restore reload (drops the data and loads them anew), --restore none (the data age, and every \
+    result says how far), or --restore command with a --restore-command of your own";

@@ -1,0 +1,82 @@
+//! Another command of this program, in a process of its own: its weight is its own, and its line can be typed again.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::{Failure, Status};
+use crate::interrupt;
+
+/// A command line and the database that it is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// The words behind the program's name, without URLs: those may hold passwords.
+    pub(crate) words: Vec<String>,
+    /// URLs, as they were given.
+    pub(crate) urls: Vec<String>,
+}
+
+impl Step {
+    pub(crate) fn new(urls: &[String], words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { words: words.into_iter().map(Into::into).collect(), urls: urls.to_vec() }
+    }
+
+    /// The line as it can be typed again, for which the URL stands in `WEIGHBRIDGE_URL`.
+    pub(crate) fn typed(&self) -> String {
+        let words = self.words.iter().map(|word| quoted(word));
+        std::iter::once("weighbridge".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Runs it to its end. What it says on the way goes to standard error, as ever.
+    ///
+    /// # Errors
+    /// If it can't be started, fails, or was interrupted: its own line on standard error has said why.
+    pub(crate) fn run(&self) -> Result<(Status, Value), Failure> {
+        let failed = |what: String| Failure::Failed(format!("{}: {what}", self.typed()));
+        let program = std::env::current_exe().map_err(|e| failed(format!("can't find this program: {e}")))?;
+        let child = Command::new(program)
+            .args(&self.words)
+            .arg("--json")
+            // The environment is seen by its owner alone, an argument list by everybody.
+            .env("WEIGHBRIDGE_URL", self.urls.join(","))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|e| failed(format!("can't be started: {e}")))?;
+        let output = interrupt::wait_for(child).map_err(|e| failed(format!("can't be waited for: {e}")))?;
+        if *interrupt::stop().borrow() {
+            return Err(failed("interrupted".to_owned()));
+        }
+        let status = match output.status.code() {
+            Some(0) => Status::Done,
+            Some(3) => Status::NotBelieved,
+            Some(2) => return Err(Failure::Usage(format!("{}: see the line above", self.typed()))),
+            Some(_) => return Err(failed("failed, see the line above".to_owned())),
+            None => return Err(failed(format!("was killed: {}", output.status))),
+        };
+        let document = serde_json::from_slice(&output.stdout).map_err(|e| failed(format!("said no JSON: {e}")))?;
+        Ok((status, document))
+    }
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=./:,%@+".contains(&byte);
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_can_be_typed_again() {
+        let step = Step::new(&["sqlite:x".to_owned()], ["run", "--out", "it's here", "--mix", "a=1,b=2", ""]);
+        assert_eq!(step.typed(), r"weighbridge run --out 'it'\''s here' --mix a=1,b=2 ''");
+    }
+}

@@ -1,0 +1,254 @@
+//! Many runs: sweeps, searches, scenarios; and the forms in which one result is printed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::{Place, done, files, json, say, weighbridge};
+
+/// A run of the tool alone, whose folder is `out`.
+fn null_run(out: &str) {
+    done(&["run", "--url", "null:", "--warehouses", "20", "--ramp", "1s", "--duration", "3s", "--out", out]);
+}
+
+#[test]
+fn a_result_is_printed_in_the_form_asked_for() {
+    let place = Place::new();
+    let run = place.text("run");
+    null_run(&run);
+    let report = |format: &str| done(&["report", &run, "--format", format]);
+
+    let document: Value = serde_json::from_str(&report("json").stdout).unwrap();
+    let tpmc = document["nopm"].as_f64().unwrap();
+    let cockroach = report("cockroach");
+    let lines: Vec<&str> = cockroach.stdout.lines().collect();
+    assert_eq!(lines[0], "_elapsed_______tpmC____efc__avg(ms)__p50(ms)__p90(ms)__p95(ms)__p99(ms)_pMax(ms)");
+    let fields: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!((lines.len(), lines[1].len(), fields.len()), (2, lines[0].len(), 9), "{}", cockroach.stdout);
+    assert_eq!(fields[1].parse::<f64>().unwrap(), (tpmc * 10.0).floor() / 10.0);
+    assert!(fields[2].ends_with('%') && cockroach.stderr.contains("verdict: engineering"), "{}", cockroach.stderr);
+
+    let yugabyte = report("yugabyte").stdout;
+    assert!(yugabyte.contains("================RESULTS================"), "{yugabyte}");
+    let field = |name: &str| {
+        let line = yugabyte.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        line.rsplit('|').next().unwrap().trim().trim_end_matches('%').parse::<f64>().unwrap()
+    };
+    assert!((field("TPM-C") - tpmc).abs() < 0.01);
+    assert!((field("Efficiency") - document["efficiency"].as_f64().unwrap() * 100.0).abs() < 0.01);
+    let all: u64 = document["transactions"].as_object().unwrap().values().map(|t| t["count"].as_u64().unwrap()).sum();
+    let counted = yugabyte.lines().find(|line| line.trim_start().starts_with("All |")).unwrap();
+    let counted: u64 = counted.split('|').nth(1).unwrap().trim().parse().unwrap();
+    // A delivery whose deferred part was still under way counts as queued, and not yet as done.
+    assert!(all.abs_diff(counted) <= 5, "{all} and {counted}");
+
+    let markdown = report("markdown").stdout;
+    assert!(markdown.starts_with("**") && markdown.contains("| New-Order |"), "{markdown}");
+    assert!(markdown.contains("verdict **engineering**") && markdown.contains("not an audited"), "{markdown}");
+    assert_eq!(say(&["report", &run, "--format", "json", "--json"]).status, 2);
+}
+
+/// Waits for the file of the first run that is done.
+fn first_done(sweep: &Path) {
+    let begun = Instant::now();
+    let done = |folder: &Path| {
+        std::fs::read(folder.join("run.json"))
+            .ok()
+            .and_then(|text| serde_json::from_slice::<Value>(&text).ok())
+            .is_some_and(|run| run["ended"] == "completed" && !run["verdict"].is_null())
+    };
+    while !std::fs::read_dir(sweep).is_ok_and(|mut all| all.any(|entry| done(&entry.unwrap().path()))) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no run of the sweep came to its end");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_sweep_goes_on_after_an_interruption_and_leaves_the_data_as_found() {
+    let (place, out) = (Place::new(), "sweep");
+    let (url, out) = (place.sqlite(), place.text(out));
+    done(&["load", "--url", &url]);
+    // The rules of fresh data are checked only where nothing has been entered since the load.
+    let untouched = json(&["check", "--url", &url]);
+    let grid = ["--style", "row,batch", "--connections", "2,4", "--repeat", "2", "--pacing", "none"];
+    let length = ["--ramp", "0s", "--duration", "1s", "--seed", "7", "--out", &out];
+    let mut begun = weighbridge(&[&["sweep", "--url", &url][..], &grid, &length].concat()).spawn().unwrap();
+    first_done(Path::new(&out));
+    kill_process(Pid::from_child(&begun), Signal::INT).unwrap();
+    assert_eq!(begun.wait().unwrap().code(), Some(1));
+
+    let again = done(&["sweep", "--url", &url, "--resume", "--out", &out, "--pacing", "none", "--json"]);
+    let sweep: Value = serde_json::from_str(&again.stdout).unwrap();
+    let results = sweep["results"].as_array().unwrap();
+    assert_eq!((results.len(), sweep["warnings"].as_array().unwrap().len()), (4, 0));
+    for result in results {
+        let runs = result["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2, "{result:#}");
+        assert!(runs.iter().all(|run| run["verdict"] == "unconstrained" && run["nopm"].as_f64().unwrap() > 0.0));
+        assert!(result["nopm"]["interval"].is_array());
+    }
+    // Each run began with the data as loaded, and so are they now.
+    let folder = Path::new(&out);
+    for run in files(folder).iter().filter(|name| folder.join(name).is_dir()) {
+        let record: Value = serde_json::from_slice(&std::fs::read(folder.join(run).join("run.json")).unwrap()).unwrap();
+        assert!(!record["plan"]["deviations"].to_string().contains("not as loaded"), "{run}");
+    }
+    assert_eq!(json(&["check", "--url", &url]), untouched);
+    assert_eq!(files(place.folder.path()).iter().filter(|name| name.contains("snapshot")).count(), 0);
+
+    let table = done(&["report", &out]).stdout;
+    assert!(table.contains("connections") && table.contains("style") && table.contains("95 % interval"), "{table}");
+    let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("NOPM over connections") && page.contains("<svg"), "no chart");
+    assert_eq!(say(&["sweep", "--url", &url, "--connections", "2", "--out", &out]).status, 1, "a folder that is there");
+}
+
+#[test]
+fn two_databases_are_swept_side_by_side() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    let place = Place::new();
+    for name in ["old", "new"] {
+        server.create_database(name).unwrap();
+        done(&["load", "--url", &server.url(name)]);
+    }
+    let targets = ["old", "new"].map(|name| format!("{name}={}", server.url(name)));
+    let out = place.text("sweep");
+    let words = ["sweep", "--target", &targets[0], "--target", &targets[1], "--connections", "4", "--style", "batch"];
+    let length = ["--pacing", "none", "--ramp", "1s", "--duration", "4s", "--out", &out];
+    let sweep = json(&[&words[..], &length].concat());
+    assert_eq!(sweep["plan"]["restore"], "snapshot");
+    let said = sweep["ratios"][0]["words"].as_str().unwrap();
+    assert!(said.contains("times, "), "{said}");
+    let text = done(&["report", &out]).stdout;
+    assert!(text.contains("new against old at 4 connections, batch"), "{text}");
+    // The copies are gone.
+    let left = json(&["check", "--url", &server.url("old")]);
+    assert_eq!(left["passed"], true);
+    let copy = say(&["check", "--url", &server.url("old_weighbridge_snapshot")]);
+    assert!(copy.status == 1 && copy.stderr.contains("does not exist"), "{}", copy.stderr);
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused_first() {
+    let place = Place::new();
+    let out = place.text("sweep");
+    let refused = |words: &[&str], says: &str| {
+        let said = say(&[words, &["--out", &out]].concat());
+        assert!(said.status == 2 && said.stderr.contains(says), "{words:?}: {} {}", said.status, said.stderr);
+        assert!(!Path::new(&out).exists(), "{words:?}");
+    };
+    refused(&["sweep", "--url", "mysql://me@127.0.0.1:1/b"], "choose --restore reload");
+    refused(&["sweep", "--url", "mysql://me@127.0.0.1:1/b", "--restore", "snapshot"], "has none");
+    refused(&["sweep", "--url", "sqlite:x.db", "--style", "pipeline"], "does not have the statement style");
+    refused(&["sweep", "--target", "a=null:", "--target", "a=null:"], "named twice");
+    refused(&["sweep", "--target", "null:"], "NAME=URL");
+    refused(&["sweep", "--restore", "command"], "--restore-command");
+    refused(&["search", "--pacing", "none"], "--pacing none");
+    refused(&["search", "--pacing", "0.5"], "at the standard's pace");
+}
+
+#[test]
+fn the_most_warehouses_are_searched_for() {
+    let place = Place::new();
+    let (url, out) = (place.sqlite(), place.text("search"));
+    done(&["load", "--url", &url, "--warehouses", "2"]);
+    let found = json(&["search", "--url", &url, "--ramp", "1s", "--duration", "8s", "--out", &out]);
+    assert_eq!((&found["warehouses"], &found["fails_at"]), (&2.into(), &Value::Null), "{found:#}");
+    let trials: Vec<_> = found["trials"].as_array().unwrap().iter().map(|trial| trial["warehouses"].clone()).collect();
+    assert_eq!(trials, [1, 2]);
+    let few = say(&["search", "--url", &url, "--to", "3"]);
+    assert!(few.status == 2 && few.stderr.contains("2 are loaded"), "{}", few.stderr);
+}
+
+#[test]
+fn published_benchmarks_are_repeated_side_by_side() {
+    let place = Place::new();
+    let url = place.sqlite();
+    // A New-Order is keyed in for 18 s.
+    let short = ["--ramp", "15s", "--duration", "15s"];
+    let listed = json(&["scenario", "list"]);
+    let names: Vec<&str> =
+        listed["scenarios"].as_array().unwrap().iter().map(|scenario| scenario["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cockroachdb", "yugabytedb", "tidb", "nuodb"]);
+    for name in names {
+        let shown = done(&["scenario", "show", name]).stdout;
+        assert!(shown.contains("weighbridge ") && shown.contains("published"), "{shown}");
+    }
+
+    let out = place.text("a");
+    let words = ["scenario", "run", "cockroachdb", "--url", &url, "--scale", "0.001", "--out", &out];
+    let unlike = say(&[&words[..], &short].concat());
+    assert!(unlike.status == 2 && unlike.stderr.contains("--adapt leaves out `--split`"), "{}", unlike.stderr);
+    let ended = json(&[&words[..], &short, &["--adapt"]].concat());
+    let figure = |document: &Value, name: &str| {
+        let figures = document["figures"].as_array().unwrap().clone();
+        figures.into_iter().find(|figure| figure["name"] == name).unwrap_or_else(|| panic!("{name}: {document:#}"))
+    };
+    assert_eq!(figure(&ended, "tpmC")["published"], 13154.0);
+    assert!(figure(&ended, "new_order p99, ms")["measured"].as_f64().unwrap() > 0.0);
+    assert!(ended["published_cannot_be"][0].as_str().unwrap().contains("102.3 %"), "{ended:#}");
+    assert!(ended["differences"].to_string().contains("left out `--split`"));
+
+    let b = ["scenario", "run", "yugabytedb", "--case", "10", "--scale", "0.1", "--adapt", "--replace"];
+    let out = place.text("b");
+    let text = done(&[&b[..], &["--url", &url, "--out", &out], &short].concat()).stdout;
+    for words in ["127.0", "12.7", "payment p99, ms", "3.99 times", "times 0.1", "Differences"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(Path::new(&out).join("run/report.html").exists() && Path::new(&out).join("scenario.json").exists());
+}
+
+#[test]
+fn published_sweeps_are_repeated_side_by_side() {
+    let Some(server) = lab::postgres_or_skip() else { return };
+    let place = Place::new();
+    let target = |name: &str, database: &str| {
+        server.create_database(database).unwrap();
+        format!("{name}={}", server.url(database))
+    };
+    let (old, new, one, two) =
+        (target("v2.1", "old"), target("v3.0", "new"), target("2.3@1", "one"), target("2.3@2", "two"));
+    let short = ["--ramp", "0s", "--duration", "2s"];
+    let alone = say(&["scenario", "run", "tidb"]);
+    assert!(alone.status == 2 && alone.stderr.contains("--target v2.1=URL and --target v3.0=URL"), "{}", alone.stderr);
+    let out = place.text("c");
+    let c = ["scenario", "run", "tidb", "--scale", "0.008", "--target", &old, "--target", &new, "--out", &out];
+    // Eight warehouses a load are too many for a test.
+    let file = place.text("small.toml");
+    let text = include_str!("../../../../scenarios/tidb.toml");
+    std::fs::write(
+        &file,
+        text.replace("warehouses = 1000", "warehouses = 125").replace("[128, 256, 512]", "[128, 256]"),
+    )
+    .unwrap();
+    let c: Vec<&str> = c.iter().map(|word| if *word == "tidb" { &file } else { *word }).collect();
+    let ended = json(&[&c[..], &short].concat());
+    let figures = ended["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 6, "{ended:#}");
+    assert!(figures.iter().filter(|figure| figure["measured"].is_f64()).count() == 4, "{ended:#}");
+    assert!(ended["differences"].to_string().contains("v3.0 against v2.1 at 1 warehouses"), "{ended:#}");
+
+    let out = place.text("e");
+    let small = place.text("nuodb.toml");
+    let text = include_str!("../../../../scenarios/nuodb.toml").replace("per-node 10", "per-node 1").replace("64", "2");
+    std::fs::write(&small, text).unwrap();
+    let e = ["scenario", "run", &small, "--target", &one, "--target", &two, "--out", &out];
+    let ended = json(&[&e[..], &short].concat());
+    assert!(ended["figures"].as_array().unwrap().iter().any(|figure| figure["name"] == "NOPM, 2.3, 2 nodes"));
+    let page = std::fs::read_to_string(Path::new(&out).join("sweep/report.html")).unwrap();
+    assert!(page.contains("NOPM over nodes") && page.contains("ideal"), "no ideal scaling");
+}
+
+#[test]
+fn a_mistake_in_a_scenario_is_told_by_its_place() {
+    let place = Place::new();
+    let file = place.text("mine.toml");
+    std::fs::write(&file, "title = \"x\"\ntool = 3\n").unwrap();
+    let said = say(&["scenario", "show", &file]);
+    assert!(said.status == 2 && said.stderr.contains("mine.toml:2:8: "), "{}", said.stderr);
+    assert_eq!(said.stderr.lines().count(), 1);
+    let said = say(&["scenario", "run", "oracle"]);
+    assert!(said.status == 2 && said.stderr.contains("known are cockroachdb"), "{}", said.stderr);
+}

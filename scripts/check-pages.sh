@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes the pages of a run, a sweep and a comparison, and examines them in a headless Chromium: see check_pages.py.
+#
+#   scripts/check-pages.sh [FOLDER]       screenshots go to FOLDER
+#
+# Needs Chromium with its driver, and Python with pip (scripts/setup.sh installs them). WEIGHBRIDGE names a program that
+# is there already; without it one is built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+selenium=4.49.0 axe=0.1.0
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/weighbridge/pages-$selenium-$axe
+say() { printf 'check-pages: %s\n' "$*" >&2; }
+
+for program in chromium chromedriver; do
+    command -v "$program" >/dev/null || { say "there is no \`$program\`; scripts/setup.sh installs it"; exit 1; }
+done
+if [ ! -d "$cache" ]; then
+    say "fetching selenium $selenium and axe-core"
+    mkdir -p "${cache%/*}"
+    partial=$(mktemp -d "$cache.XXXXXX")
+    trap 'rm -rf "$partial"' EXIT
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target "$partial" \
+        "selenium==$selenium" "axe-core-python==$axe"
+    # A second run meanwhile may have been first.
+    mv -T "$partial" "$cache" 2>/dev/null || [ -d "$cache" ]
+fi
+
+tool=${WEIGHBRIDGE:-}
+if [ -z "$tool" ]; then
+    cargo build --release --quiet --bin weighbridge
+    tool=${CARGO_TARGET_DIR:-target}/release/weighbridge
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for run in base new; do
+    "$tool" run --url 'null:?latency=2ms&spread=1ms' --warehouses 50 --ramp 1s --duration 6s --seed 7 \
+        --out "$work/$run" >/dev/null 2>&1
+done
+"$tool" compare "$work/base" "$work/new" --html "$work/compare.html" >/dev/null 2>&1
+"$tool" sweep --url 'null:?latency=1ms' --warehouses 4 --connections 2,4 --repeat 2 --pacing none \
+    --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1
+PYTHONPATH=$cache python3 scripts/check_pages.py "${1:-}" \
+    "$work/base/report.html" "$work/sweep/report.html" "$work/compare.html"
