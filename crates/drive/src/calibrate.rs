@@ -89,6 +89,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
         style: load.style,
         mix: Mix::standard(),
         isolation: None,
+        region: String::new(),
         seed: 1,
         start: Start::default(),
     };

@@ -54,6 +54,8 @@ pub struct Options {
     pub mix: Mix,
     /// Isolation level; none: the weakest that passes clause 3.4.
     pub isolation: Option<Isolation>,
+    /// Where this client stands, in its owner's words; empty: not told.
+    pub region: String,
     /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
     /// When it begins, and with whom.
@@ -395,6 +397,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         duration_seconds: options.duration.as_secs_f64(),
         start_at: options.start.at,
         initial_delay_seconds: options.start.initial_delay.as_secs_f64(),
+        region: options.region.clone(),
         seed: options.seed,
         load_seed: catalog.seed,
         constants,

@@ -28,6 +28,8 @@ const SMALL_SKEW: f64 = 1.0;
 pub struct ClientPart {
     /// Its run folder.
     pub folder: String,
+    /// Where it stood; empty: not told.
+    pub region: String,
     /// Its first warehouse.
     pub first_warehouse: u32,
     /// How many it drove.
@@ -54,6 +56,24 @@ pub struct ClientPart {
     pub peak_rss_bytes: u64,
     /// Its timer's lag.
     pub lag: Stats,
+}
+
+/// The clients of a region together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RegionPart {
+    /// Its name; empty: clients that name none.
+    pub region: String,
+    /// How many clients.
+    pub clients: u32,
+    /// Warehouses that they drove.
+    pub warehouses: u32,
+    /// Their headline transactions a minute, over the interval of the whole.
+    pub nopm: f64,
+    /// Those transactions' response time.
+    pub response: Stats,
+    /// Transactions of all types that failed.
+    pub errors: u64,
 }
 
 /// Why runs can't be merged.
@@ -192,6 +212,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     let mut whole = RunRecord { summary: None, verdict: None, ..first.clone() };
     whole.clients = clients(runs);
     whole.fleet = None;
+    whole.plan.region = String::new();
     let plans = || runs.iter().map(|run| &run.record.plan);
     let plan = &mut whole.plan;
     plan.warehouses = plans().map(|plan| plan.warehouses).sum();
@@ -247,6 +268,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     whole.ended_at = parts().filter_map(|part| part.ended_at).max();
     // The longest: what a client that ended early did not do lowers the rate.
     whole.measured_seconds = parts().map(|part| part.measured_seconds).fold(0.0, f64::max);
+    whole.regions = regions(runs, whole.measured_seconds);
     whole.ended =
         parts().map(|part| part.ended.clone()).find(|ended| *ended != Ended::Completed).unwrap_or(Ended::Completed);
     whole.tare.cpu_seconds = parts().map(|part| part.tare.cpu_seconds).sum();
@@ -284,6 +306,7 @@ fn clients(runs: &[OpenedRun]) -> Vec<ClientPart> {
         let (record, summary) = (&run.record, Summary::of(run));
         ClientPart {
             folder: name(run),
+            region: record.plan.region.clone(),
             first_warehouse: record.plan.first_warehouse,
             warehouses: record.plan.warehouses,
             connections: record.plan.connections,
@@ -300,6 +323,36 @@ fn clients(runs: &[OpenedRun]) -> Vec<ClientPart> {
         }
     };
     runs.iter().zip(skews(runs)).map(part).collect()
+}
+
+/// The clients by region, in the order of the warehouses; none if no client names one.
+fn regions(runs: &[OpenedRun], measured_seconds: f64) -> Vec<RegionPart> {
+    let mut parts: Vec<(RegionPart, u64, Histogram<u64>)> = Vec::new();
+    for run in runs {
+        let plan = &run.record.plan;
+        let at = parts.iter().position(|(part, ..)| part.region == plan.region).unwrap_or_else(|| {
+            parts.push((RegionPart { region: plan.region.clone(), ..Default::default() }, 0, Histogram::new()));
+            parts.len() - 1
+        });
+        let (part, count, times) = &mut parts[at];
+        part.clients += 1;
+        part.warehouses += plan.warehouses;
+        part.errors += run.record.counts.iter().map(|counts| counts.measured.failures.total()).sum::<u64>();
+        if let Some(headline) = plan.headline() {
+            *count += run.record.counts[headline].measured.completed;
+            let tag = latency_log::tag(&plan.transactions[headline].name, Phase::Measured, Clock::Response);
+            run.histograms.get(&tag).into_iter().for_each(|own| times.merge(own));
+        }
+    }
+    if parts.iter().all(|(part, ..)| part.region.is_empty()) {
+        return Vec::new();
+    }
+    let whole = |(part, count, times): (RegionPart, u64, Histogram<u64>)| RegionPart {
+        nopm: count as f64 * 60.0 / measured_seconds.max(1e-9),
+        response: times.stats(),
+        ..part
+    };
+    parts.into_iter().map(whole).collect()
 }
 
 /// All of them together: done only if each was.

@@ -55,6 +55,8 @@ pub struct Plan {
     pub start_at: Option<Timestamp>,
     /// How long after the ramp's beginning the terminals start, seconds.
     pub initial_delay_seconds: f64,
+    /// Where the client stands, in its owner's words; empty: not told.
+    pub region: String,
     /// Seed of the run's inputs.
     pub seed: u64,
     /// Seed of the data that it runs on.

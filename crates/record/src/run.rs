@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
-use crate::merge::ClientPart;
+use crate::merge::{ClientPart, RegionPart};
 use crate::plan::Plan;
 use crate::recorder::{Counts, Phase, Recorder, Tally};
 use crate::summary::Summary;
@@ -51,6 +51,8 @@ pub struct RunRecord {
     pub tallies: Vec<Tally>,
     /// The clients of a merged run; empty for the run of one.
     pub clients: Vec<ClientPart>,
+    /// The same by the regions that the clients name; empty if none does.
+    pub regions: Vec<RegionPart>,
     /// Its part in a fleet; `None`: it met nobody, or is a merged run.
     pub fleet: Option<FleetPart>,
     /// What went through each gateway, in the order of the plan; empty where there is only one.

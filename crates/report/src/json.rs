@@ -56,6 +56,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         "transactions": transactions,
         "tallies": tallies,
         "clients": run.clients,
+        "regions": run.regions,
         "fleet": run.fleet,
         "gateways": summary.gateways.iter().map(gateway).collect::<Vec<_>>(),
         "tare": {

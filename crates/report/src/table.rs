@@ -2,7 +2,7 @@
 
 use record::Stats;
 use record::gateway::Moves;
-use record::merge::ClientPart;
+use record::merge::{ClientPart, RegionPart};
 use record::run::{CheckCounts, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
@@ -20,6 +20,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         clocks(summary),
         gateways(run, summary),
         clients(run),
+        regions(run),
         tare(run, summary),
         conclusion(run, verdict),
         format!("{NOT_AUDITED}\n"),
@@ -114,6 +115,23 @@ fn clients(run: &RunRecord) -> String {
         "lag p99 ms",
     ];
     columns(&header, run.clients.iter().map(row).collect())
+}
+
+/// One row a region of a merged run.
+fn regions(run: &RunRecord) -> String {
+    if run.regions.is_empty() {
+        return String::new();
+    }
+    let row = |region: &RegionPart| {
+        let times = [region.response.mean, region.response.p50, region.response.p90, region.response.p99];
+        let mut row = vec![region.region.clone(), region.clients.to_string(), region.warehouses.to_string()];
+        row.push(format!("{:.1}", region.nopm));
+        row.extend(times.map(|time| ms(region.response.count, time)));
+        row.push(region.errors.to_string());
+        row
+    };
+    let header = ["<region", "clients", "warehouses", "NOPM", "mean ms", "p50 ms", "p90 ms", "p99 ms", "errors"];
+    columns(&header, run.regions.iter().map(row).collect())
 }
 
 /// Counts and response times per transaction type.

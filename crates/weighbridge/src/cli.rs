@@ -278,6 +278,9 @@ pub(crate) struct RunArgs {
     /// Seed of all inputs: the same seed makes the same terminals [default: drawn, and shown]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Where this client stands, such as eu-west: `merge` has a figure for each region
+    #[arg(long, value_name = "NAME", value_parser = region)]
+    pub(crate) region: Option<String>,
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,

@@ -141,6 +141,9 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             },
         },
     ];
+    if !record.clients.is_empty() {
+        sections.push(Section { id: "clients", title: "Clients", content: sections::clients(record) });
+    }
     if !summary.gateways.is_empty() {
         sections.push(Section { id: "gateways", title: "Gateways", content: sections::gateways(summary) });
     }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use record::Stats;
 use record::gateway::Moves;
+use record::merge::{ClientPart, RegionPart};
 use record::plan::Pacing;
 use record::run::{CheckCounts, Ended, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
@@ -263,6 +264,51 @@ pub(super) fn errors(run: &RunRecord) -> Markup {
     html! {
         @if rows.is_empty() { p { "In the measurement interval there was no error and no retry." } }
         @else { (table("Errors by cause, and retries, in the measurement interval", &header, &rows)) }
+    }
+}
+
+/// The clients of a merged run, and their regions.
+pub(super) fn clients(run: &RunRecord) -> Markup {
+    let client = |client: &ClientPart| {
+        let last = (client.first_warehouse + client.warehouses).saturating_sub(1);
+        let mut row = vec![client.folder.clone(), client.region.clone(), format!("{}–{last}", client.first_warehouse)];
+        row.extend([client.connections.into(), client.errors].map(count));
+        row.extend([client.start_skew_seconds, client.measured_seconds].map(|seconds| grouped(seconds, 1)));
+        row.push(rate(client.nopm));
+        row.extend([client.response.p90, client.response.p99].map(|time| ms(client.response.count, time)));
+        row.push(percent(client.cpu_share_of_threads, 1));
+        row
+    };
+    let clients: Vec<Vec<String>> = run.clients.iter().map(client).collect();
+    let region = |region: &RegionPart| {
+        let name = if region.region.is_empty() { "not told" } else { &region.region };
+        let mut row = vec![name.to_owned(), count(region.clients.into()), count(region.warehouses.into())];
+        row.push(rate(region.nopm));
+        let times = [region.response.mean, region.response.p50, region.response.p90, region.response.p99];
+        row.extend(times.map(|time| ms(region.response.count, time)));
+        row.push(count(region.errors));
+        row
+    };
+    let regions: Vec<Vec<String>> = run.regions.iter().map(region).collect();
+    let header = [
+        "<client",
+        "<region",
+        "warehouses",
+        "connections",
+        "errors",
+        "start +s",
+        "measured s",
+        "New-Orders a minute",
+        "p90 ms",
+        "p99 ms",
+        "CPU of its threads",
+    ];
+    let of_regions =
+        ["<region", "clients", "warehouses", "New-Orders a minute", "mean ms", "p50 ms", "p90 ms", "p99 ms", "errors"];
+    html! {
+        p { "The runs that were merged into this one; times are New-Order response times." }
+        (table("Clients", &header, &clients))
+        @if !regions.is_empty() { (table("Regions", &of_regions, &regions)) }
     }
 }
 

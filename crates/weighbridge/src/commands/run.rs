@@ -37,6 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         style: args.style,
         mix: args.mix,
         isolation: args.isolation,
+        region: args.region.clone().unwrap_or_default(),
         seed: args.seed.unwrap_or_else(any_seed),
         start,
     };

@@ -37,7 +37,8 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
             ["run", "--url", &url, "--first-warehouse", first, "--warehouses", warehouses, "--total-warehouses", "2"];
         let pace =
             ["--pacing", "none", "--connections", "2", "--ramp", "1s", "--duration", "12s", "--out", out, "--json"];
-        weighbridge(&[&slice[..], &pace[..]].concat())
+        let place = ["--region", if first == "1" { "east" } else { "west" }];
+        weighbridge(&[&slice[..], &pace, &place].concat())
     };
     let folders = ["one", "two", "again", "all"].map(|name| place.text(name));
     let [one, two, again, all] = folders.each_ref().map(String::as_str);
@@ -52,6 +53,11 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     assert_eq!(count(&merged), parts.iter().map(count).sum::<u64>());
     assert_eq!(merged["reconciliation"]["passed"], true, "{merged:#}");
     assert_eq!(merged["clients"].as_array().unwrap().len(), 2);
+    let regions = merged["regions"].as_array().unwrap();
+    let named: Vec<_> = regions.iter().map(|region| (region["region"].as_str().unwrap(), &region["clients"])).collect();
+    assert_eq!(named, [("east", &1.into()), ("west", &1.into())]);
+    let rates: f64 = regions.iter().map(|region| region["nopm"].as_f64().unwrap()).sum();
+    assert!((rates - merged["nopm"].as_f64().unwrap()).abs() < 1e-6, "{merged:#}");
     let text = done(&["report", all]).stdout;
     assert!(text.contains("start +s") && text.contains("1-1") && text.contains("2-2"), "{text}");
     // The same from archives, whose names stand in the result.
