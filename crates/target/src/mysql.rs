@@ -424,6 +424,9 @@ fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
             }
         }
     }
+    if wanted {
+        crate::tls::choose_cryptography();
+    }
     Ok(wanted.then_some(options))
 }
 

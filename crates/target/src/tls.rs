@@ -1,4 +1,4 @@
-//! TLS on the PostgreSQL wire. The server's certificate and name are always verified.
+//! TLS on the PostgreSQL wire, where the server's certificate and name are always verified; and the cryptography of both wires.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,6 +6,12 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
+
+/// Chooses the cryptography of this process, unless somebody has: where another library of the program brings a second
+/// one, rustls can't choose by itself.
+pub(crate) fn choose_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
 
 /// The files that a URL names.
 #[derive(Debug, Default)]
@@ -33,6 +39,7 @@ impl Files<'_> {
             }
             None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
         }
+        choose_cryptography();
         let config = ClientConfig::builder().with_root_certificates(roots);
         let config = match (self.certificate, self.key) {
             (None, None) => config.with_no_client_auth(),

@@ -247,15 +247,8 @@ pub(crate) struct RunArgs {
     pub(crate) fleet: FleetArgs,
     #[command(flatten)]
     pub(crate) start: StartArgs,
-    /// Time before the measurement begins
-    #[arg(long, value_parser = duration_or_zero, default_value = "30s", allow_hyphen_values = true)]
-    pub(crate) ramp: Duration,
-    /// How long to measure (the standard's interval is 2h)
-    #[arg(long, value_parser = duration, default_value = "5m", allow_hyphen_values = true)]
-    pub(crate) duration: Duration,
-    /// Keying and think times: standard, none, or a factor that both are multiplied with
-    #[arg(long, value_parser = pacing, default_value = "standard", allow_hyphen_values = true)]
-    pub(crate) pacing: drive::Pacing,
+    #[command(flatten)]
+    pub(crate) pace: PaceArgs,
     /// Connections to the database [default: two a warehouse, 8 to 128; 4 on SQLite]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
@@ -289,6 +282,20 @@ pub(crate) struct RunArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// How long a run takes, and how fast its terminals are.
+#[derive(Debug, Args)]
+pub(crate) struct PaceArgs {
+    /// Time before the measurement begins
+    #[arg(long, value_parser = duration_or_zero, default_value = "30s", allow_hyphen_values = true)]
+    pub(crate) ramp: Duration,
+    /// How long to measure (the standard's interval is 2h)
+    #[arg(long, value_parser = duration, default_value = "5m", allow_hyphen_values = true)]
+    pub(crate) duration: Duration,
+    /// Keying and think times: standard, none, or a factor that both are multiplied with
+    #[arg(long, value_parser = pacing, default_value = "standard", allow_hyphen_values = true)]
+    pub(crate) pacing: drive::Pacing,
 }
 
 #[derive(Debug, Args)]

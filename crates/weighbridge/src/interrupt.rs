@@ -5,7 +5,7 @@ use std::process::{Child, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -14,6 +14,22 @@ use tokio::sync::watch;
 static WORKER: AtomicI32 = AtomicI32::new(0);
 
 static STOP: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+
+/// The variable that tells a process for which one it works.
+pub(crate) const PARENT: &str = "WEIGHBRIDGE_PARENT";
+
+/// Ends this process early, as Ctrl-C would, once the one that it works for is gone, however that came about: nobody
+/// would wait for it, and what comes next may touch the same data.
+pub(crate) fn end_with_parent() {
+    let Some(parent) = std::env::var(PARENT).ok().and_then(|parent| parent.parse().ok()).and_then(Pid::from_raw) else {
+        return;
+    };
+    let watched = set_parent_process_death_signal(Some(Signal::INT));
+    // It may have gone before it was watched.
+    if watched.is_ok() && getppid() != Some(parent) {
+        let _ = kill_process(getpid(), Signal::INT);
+    }
+}
 
 /// Becomes true at the first signal. Listens from the first call on.
 pub(crate) fn stop() -> watch::Receiver<bool> {

@@ -18,6 +18,7 @@ use crate::commands::{Failure, Status};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
+    interrupt::end_with_parent();
     let ended = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Load(args) => commands::load::run(&args),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use target::Isolation;
 use workload::tpcc::Style;
 
-use super::{ResultFormat, TargetArgs, Workload, duration, duration_or_zero, pacing};
+use super::{PaceArgs, ResultFormat, TargetArgs, Workload, duration, duration_or_zero};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -101,15 +101,8 @@ impl From<SeriesFormat> for ResultFormat {
 /// What every run of a series has in common.
 #[derive(Debug, Args)]
 pub(crate) struct EveryRunArgs {
-    /// Time before each measurement
-    #[arg(long, value_parser = duration_or_zero, default_value = "30s", allow_hyphen_values = true)]
-    pub(crate) ramp: Duration,
-    /// How long each run measures
-    #[arg(long, value_parser = duration, default_value = "5m", allow_hyphen_values = true)]
-    pub(crate) duration: Duration,
-    /// Keying and think times: standard, none, or a factor that both are multiplied with
-    #[arg(long, value_parser = pacing, default_value = "standard", allow_hyphen_values = true)]
-    pub(crate) pacing: drive::Pacing,
+    #[command(flatten)]
+    pub(crate) pace: PaceArgs,
     /// More flags of `weighbridge run`, behind `--`
     #[arg(last = true, value_name = "RUN FLAGS")]
     pub(crate) arguments: Vec<String>,

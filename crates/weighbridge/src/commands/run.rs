@@ -19,7 +19,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         require_data(&gateways, "check")?;
     }
     require_file(gateways.first())?;
-    let start = args.fleet.start(&args.start, args.ramp).map_err(Failure::Usage)?;
+    let start = args.fleet.start(&args.start, args.pace.ramp).map_err(Failure::Usage)?;
     if let Some(worker) = start.meets() {
         announce(worker, start.wait);
     }
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         warehouses: args.warehouses,
         first_warehouse: args.first_warehouse,
         total_warehouses: args.total_warehouses,
-        ramp: args.ramp,
-        duration: args.duration,
-        pacing: args.pacing,
+        ramp: args.pace.ramp,
+        duration: args.pace.duration,
+        pacing: args.pace.pacing,
         connections: args.connections,
         terminals: args.terminals,
         style: args.style,

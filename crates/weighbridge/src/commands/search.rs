@@ -16,10 +16,10 @@ use crate::output;
 pub(crate) fn run(args: &SearchArgs) -> Ended {
     let gateways = super::gateways(&args.target)?;
     require_data(&gateways, "search")?;
-    if args.runs.pacing != drive::Pacing::Standard {
+    if args.runs.pace.pacing != drive::Pacing::Standard {
         return Err(Failure::Usage(format!(
             "--pacing {}: only a run at the standard's pace can be valid; leave it out",
-            args.runs.pacing
+            args.runs.pace.pacing
         )));
     }
     let loaded = loaded(&gateways)?;

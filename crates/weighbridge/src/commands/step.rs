@@ -40,6 +40,7 @@ impl Step {
             .arg("--json")
             // The environment is seen by its owner alone, an argument list by everybody.
             .env("WEIGHBRIDGE_URL", self.urls.join(","))
+            .env(interrupt::PARENT, std::process::id().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .process_group(0)

@@ -192,8 +192,11 @@ fn name(point: &Point) -> String {
 /// The flags that every run of a series has.
 pub(super) fn every_run(args: &EveryRunArgs) -> Vec<String> {
     let seconds = |time: std::time::Duration| format!("{}s", time.as_secs());
-    let own =
-        [("--ramp", seconds(args.ramp)), ("--duration", seconds(args.duration)), ("--pacing", args.pacing.to_string())];
+    let own = [
+        ("--ramp", seconds(args.pace.ramp)),
+        ("--duration", seconds(args.pace.duration)),
+        ("--pacing", args.pace.pacing.to_string()),
+    ];
     let own = own.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
     own.chain(args.arguments.iter().cloned()).collect()
 }

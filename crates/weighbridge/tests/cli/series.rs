@@ -65,6 +65,18 @@ fn first_done(sweep: &Path) {
     }
 }
 
+/// Waits until a run is under way that is not done.
+fn second_begun(sweep: &Path) {
+    let begun = Instant::now();
+    let running = |folder: &Path| {
+        std::fs::read_to_string(folder.join("run.json")).is_ok_and(|run| run.contains("\"ended\": \"running\""))
+    };
+    while !std::fs::read_dir(sweep).is_ok_and(|mut all| all.any(|entry| running(&entry.unwrap().path()))) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no run of the sweep began");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_sweep_goes_on_after_an_interruption_and_leaves_the_data_as_found() {
     let (place, out) = (Place::new(), "sweep");
@@ -79,7 +91,14 @@ fn a_sweep_goes_on_after_an_interruption_and_leaves_the_data_as_found() {
     kill_process(Pid::from_child(&begun), Signal::INT).unwrap();
     assert_eq!(begun.wait().unwrap().code(), Some(1));
 
-    let again = done(&["sweep", "--url", &url, "--resume", "--out", &out, "--pacing", "none", "--json"]);
+    // Killed, it takes the run that works for it along.
+    let resume = ["sweep", "--url", &url, "--resume", "--out", &out];
+    let mut killed = weighbridge(&resume).spawn().unwrap();
+    second_begun(Path::new(&out));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let again = done(&[&resume[..], &["--json"]].concat());
     let sweep: Value = serde_json::from_str(&again.stdout).unwrap();
     let results = sweep["results"].as_array().unwrap();
     assert_eq!((results.len(), sweep["warnings"].as_array().unwrap().len()), (4, 0));
