@@ -12,7 +12,9 @@ demo:
 
 ## test: all tests, against real databases that the tests start themselves
 test: setup lint
-	$(CARGO) test --workspace --features weighbridge/parquet,weighbridge/object-store --no-fail-fast
+	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test -p workload --features parquet --test parquet
+	$(CARGO) test -p weighbridge --features object-store --test cli results::
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/check-pages.sh
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick

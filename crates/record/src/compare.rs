@@ -335,6 +335,10 @@ fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
     if let Some(kinds) = differ(&|run| kept(run).to_owned()) {
         objections.push(format!("{kinds} runs measure different things"));
     }
+    let data = |run: &Compared| if run.opened.record.target.without_data { "without data" } else { "with data" };
+    if let Some(kinds) = differ(&|run| data(run).to_owned()) {
+        objections.push(format!("targets {kinds} measure different things"));
+    }
     for run in all().filter(|run| run.status == Status::Invalid) {
         objections.push(format!("{} is invalid", run.path().display()));
     }

@@ -3,6 +3,7 @@
 //! A sweep's folder holds its plan, `sweep.json`, and a folder for each run. Which runs are done is told by their folders
 //! alone, so that an interrupted sweep goes on where it was.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,8 @@ pub struct SweepPlan {
     pub tool_version: String,
     /// The points of the grid.
     pub points: Vec<Point>,
+    /// What each target was when the sweep began, by its name: where it is, without a password, and which load it holds.
+    pub databases: BTreeMap<String, String>,
     /// How the data are brought back to the same state before each run, in words: `reload`.
     pub restore: String,
     /// What every run is called with besides its point.
@@ -92,8 +95,10 @@ pub struct Sweep {
 pub struct PointResult {
     /// The point, with what its runs really used.
     pub point: Point,
-    /// Its runs, in the order of their repetitions.
+    /// Its runs, in the order of their repetitions. Those that are invalid are in no mean.
     pub runs: Vec<RunFigures>,
+    /// How many of them are not invalid.
+    pub valid: u32,
     /// New-Orders a minute.
     pub nopm: Mean,
     /// Efficiency, as a fraction; none for runs that leave the standard.
@@ -182,6 +187,12 @@ impl SweepPlan {
         if plan.sweep_version > SWEEP_VERSION {
             return Err(RecordError::TooNew { path: file, found: plan.sweep_version, known: SWEEP_VERSION });
         }
+        let strange = plan.runs.iter().find(|run| run.point >= plan.points.len());
+        let folders: std::collections::BTreeSet<&str> = plan.runs.iter().map(|run| run.folder.as_str()).collect();
+        if plan.runs.is_empty() || strange.is_some() || folders.len() < plan.runs.len() {
+            let detail = "not a sweep's plan: it names no runs, a run of no point, or a folder twice".to_owned();
+            return Err(RecordError::Damaged { path: file, line: 1, detail });
+        }
         Ok(plan)
     }
 
@@ -228,7 +239,7 @@ impl Sweep {
     /// Whether all runs keep to the standard, so that their rates are tpmC.
     #[must_use]
     pub fn is_standard(&self) -> bool {
-        self.results.iter().all(|result| result.runs.is_empty() || result.efficiency.is_some())
+        self.results.iter().all(|result| result.valid == 0 || result.efficiency.is_some())
     }
 }
 
@@ -257,9 +268,11 @@ fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigure
 
 impl PointResult {
     fn of(point: Point, runs: Vec<RunFigures>) -> Self {
-        let mean = |of: fn(&RunFigures) -> f64| Mean::of(&runs.iter().map(of).collect::<Vec<_>>());
-        let efficiencies: Option<Vec<f64>> = runs.iter().map(|run| run.efficiency).collect();
+        let valid = || runs.iter().filter(|run| run.verdict != Status::Invalid);
+        let mean = |of: fn(&RunFigures) -> f64| Mean::of(&valid().map(of).collect::<Vec<_>>());
+        let efficiencies: Option<Vec<f64>> = valid().map(|run| run.efficiency).collect();
         PointResult {
+            valid: valid().count() as u32,
             nopm: mean(|run| run.nopm),
             efficiency: efficiencies.filter(|all| !all.is_empty()).map(|all| Mean::of(&all)),
             p95_ms: mean(|run| run.p95_ms),

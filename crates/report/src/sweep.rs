@@ -48,10 +48,12 @@ pub fn sweep_json(sweep: &Sweep) -> Value {
 pub(crate) fn conduct(sweep: &Sweep) -> String {
     let restored = match sweep.plan.restore.as_str() {
         "none" => "on data that every run left older than it found them".to_owned(),
+        "command" => "each after a command of the user's own".to_owned(),
         how => format!("each from the same state of the data (by {how})"),
     };
+    let done: usize = sweep.results.iter().map(|result| result.runs.len()).sum();
     format!(
-        "{} runs, {restored}, in an order drawn by chance; every run with {}",
+        "{done} of {} runs, {restored}, in an order drawn by chance; every run with {}",
         sweep.plan.runs.len(),
         sweep.plan.arguments.join(" ")
     )
@@ -93,16 +95,20 @@ pub(crate) fn rows(sweep: &Sweep) -> (Vec<String>, Vec<Vec<String>>) {
 }
 
 fn figures_of(result: &PointResult) -> Vec<String> {
-    if result.runs.is_empty() {
-        return ["0", "-", "-", "-", "-", "-", "-", "not done"].map(str::to_owned).to_vec();
+    let invalid = result.runs.len() - result.valid as usize;
+    if result.valid == 0 {
+        let said = if invalid == 0 { "not done".to_owned() } else { format!("{invalid} invalid") };
+        return ["0", "-", "-", "-", "-", "-", "-"].map(str::to_owned).into_iter().chain([said]).collect();
     }
     let interval =
         |mean: &Mean| mean.interval.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.0} to {high:.0}"));
-    let mut verdicts: Vec<&str> = result.runs.iter().map(|run| run.verdict.name()).collect();
+    let valid = result.runs.iter().map(|run| run.verdict.name()).filter(|name| *name != "invalid");
+    let mut verdicts: Vec<String> = valid.map(str::to_owned).collect();
     verdicts.sort_unstable();
     verdicts.dedup();
+    verdicts.extend((invalid > 0).then(|| format!("{invalid} invalid left out")));
     vec![
-        result.runs.len().to_string(),
+        result.valid.to_string(),
         format!("{:.1}", result.nopm.value),
         interval(&result.nopm),
         result.efficiency.map_or_else(|| "n/a".to_owned(), |share| format!("{:.1}%", share.value * 100.0)),

@@ -4,6 +4,7 @@
 //! it takes the same room once more, until it is discarded.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -111,6 +112,15 @@ impl Snapshot {
             Self::Database { server, copy, .. } => {
                 alone(server, &format!("DROP DATABASE IF EXISTS {}", quoted(copy))).await
             }
+        }
+    }
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { copy, .. } => write!(f, "the file {}", copy.display()),
+            Self::Database { copy, .. } => write!(f, "the database {copy}"),
         }
     }
 }

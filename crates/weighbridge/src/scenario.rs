@@ -157,9 +157,11 @@ fn read(name: &str, text: &str) -> Result<Scenario, String> {
     if scenario.cases.is_empty() {
         return Err(format!("{name}: no [[case]]"));
     }
-    for case in &scenario.cases {
-        for step in &case.steps {
-            case.lines(step, 1.0).map_err(|e| format!("{name}: case {}: {e}", case.name))?;
+    for (at, case) in scenario.cases.iter().enumerate() {
+        let wrong = |e: String| format!("{name}: case {}: {e}", case.name);
+        case.check().map_err(wrong)?;
+        if case.name.is_empty() || scenario.cases[..at].iter().any(|earlier| earlier.name == case.name) {
+            return Err(wrong("each case has a name of its own".to_owned()));
         }
     }
     Ok(scenario)
@@ -182,6 +184,33 @@ pub(crate) struct Line {
 }
 
 impl Case {
+    /// Refuses what no run could be, whatever the database.
+    fn check(&self) -> Result<(), String> {
+        let published = &self.published;
+        let rates = [published.tpmc, published.nopm, published.efficiency, published.measured_seconds];
+        if rates.into_iter().flatten().any(|rate| !(rate > 0.0 && rate.is_finite())) {
+            return Err("a published figure that is not above 0".to_owned());
+        }
+        if published.efficiency.is_some_and(|share| share > 2.0) {
+            return Err("efficiency is a fraction: 0.988 for 98.8 %".to_owned());
+        }
+        if self.warehouses == Some(0) || self.connections.contains(&0) {
+            return Err("warehouses and connections are at least 1".to_owned());
+        }
+        for step in &self.steps {
+            let line = self.lines(step, 1.0)?;
+            let words = || line.words.iter().chain(line.optional.iter().flatten());
+            if let Some(flag) = words().find(|word| ["--url", "--target", "--out", "--json"].contains(&word.as_str())) {
+                return Err(format!("`{step}`: {flag} is given by who runs it"));
+            }
+            // Of several databases each has its turn in a sweep alone.
+            if !self.targets.is_empty() && words().next().is_some_and(|word| word != "sweep") {
+                return Err(format!("`{step}`: the steps of a case with targets are sweeps"));
+            }
+        }
+        Ok(())
+    }
+
     /// The case's value of a name in braces, at a scale: warehouses and connections never below 1.
     fn value(&self, name: &str, scale: f64) -> Option<String> {
         let scaled = |number: &u32| scaled(*number, scale).to_string();

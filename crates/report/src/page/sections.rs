@@ -145,8 +145,8 @@ pub(super) fn rates(run: &RunRecord, summary: &Summary) -> Markup {
     html! {
         p {
             "New-Orders a minute: " strong { (rate(summary.nopm)) } " with the one in a hundred that the standard has rolled back by design, "
-            (rate(summary.nopm_committed)) " without. Repeated, 95 runs of 100 would give between " (rate(interval.low)) " and "
-            (rate(interval.high)) " (" (method) ")."
+            (rate(summary.nopm_committed)) " without. What chance can do inside this run leaves the true rate between " (rate(interval.low)) " and "
+            (rate(interval.high)) " (95 %, " (method) "); another run may differ by more."
             @if paced { " With this mix and the standard's waits, answers that take no time would give " (rate(ceiling)) "." }
         }
     }

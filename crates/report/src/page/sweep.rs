@@ -33,7 +33,7 @@ pub fn sweep_page(sweep: &Sweep) -> String {
     let (header, rows) = rows(sweep);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let metric = if sweep.is_standard() { "tpmC" } else { "NOPM" };
-    let most = sweep.results.iter().filter(|result| !result.runs.is_empty());
+    let most = sweep.results.iter().filter(|result| result.valid > 0);
     let most = most.max_by(|a, b| a.nopm.value.total_cmp(&b.nopm.value));
     let title = format!("Sweep of {} points", sweep.results.len());
     let body = html! {
@@ -109,7 +109,7 @@ fn lines<'a>(sweep: &'a Sweep, over: &Over) -> Vec<Line<'a>> {
         .collect();
     let mut lines: Vec<Line<'a>> = Vec::new();
     for (at, result) in sweep.results.iter().enumerate() {
-        let Some(x) = (over.of)(result).filter(|_| !result.runs.is_empty()) else { continue };
+        let Some(x) = (over.of)(result).filter(|_| result.valid > 0) else { continue };
         let name = others.iter().map(|(name, values)| said(name, &values[at])).collect::<Vec<_>>().join(", ");
         let line = match lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line,

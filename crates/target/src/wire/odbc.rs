@@ -268,7 +268,7 @@ impl Served {
     }
 
     fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<&mut Prepared, Error> {
-        let key = (std::ptr::from_ref(statement) as usize, rows);
+        let key = key(statement, rows);
         if !self.prepared.contains_key(&key) {
             let (sql, order) = positional(&self.dialect.adapt(statement.expand(rows)));
             let prepared = self.connection.prepare(&sql).map_err(|e| self.error(e).context(statement.name))?;
@@ -283,6 +283,11 @@ impl Served {
         let order = self.prepared(call.statement, call.rows)?.order.clone();
         let mut parameters = self.parameters(&order, values).map_err(|e| e.context(name))?;
         let answered = self.prepared(call.statement, call.rows)?.statement.execute(&mut parameters);
+        if answered.is_err() {
+            // MariaDB's driver takes a result that ended in an error, such as a deadlock behind its columns, for one that
+            // is still to be read, and before the statement's next use waits for it for ever.
+            self.prepared.remove(&key(call.statement, call.rows));
+        }
         answered.map_err(|e| self.error(e)).and_then(|found| answer(found, name)).map_err(|e| e.context(name))
     }
 
@@ -317,6 +322,11 @@ impl Served {
             values.into_iter().zip(&digits).map(|(value, digits)| parameter(value, digits)).collect();
         self.connection.row(&row?).map_err(|e| self.error(e))
     }
+}
+
+/// What a prepared statement is found by.
+fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
+    (std::ptr::from_ref(statement) as usize, rows)
 }
 
 /// A value as the driver takes it; a decimal as its digits, or as an integer where there are none.

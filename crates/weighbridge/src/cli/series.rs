@@ -15,9 +15,9 @@ use super::{PaceArgs, ResultFormat, TargetArgs, Workload, duration, duration_or_
     weighbridge sweep --url postgres://me@localhost/bench --style batch,pipeline,procedure --connections 16\n\n\
     Two versions, and a cluster that grows:\n  \
     weighbridge sweep --target v2.1=tidb://root@old/tpcc --target v3.0=tidb://root@new/tpcc --connections 128,256,512\n  \
-    weighbridge sweep --target one@1=URL --target four@4=URL,URL,URL,URL --warehouses-per-node 10 --restore reload\n\n\
+    weighbridge sweep --target ours@1=URL --target ours@4=URL,URL,URL,URL --warehouses-per-node 10 --restore reload\n\n\
     After an interruption:\n  \
-    weighbridge sweep --resume --out results/sweep-1")]
+    weighbridge sweep --resume --out results/sweep-1 --url URL")]
 pub(crate) struct SweepArgs {
     /// The workload
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]

@@ -24,6 +24,10 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
         CompareFormat::Json => output::print_json(&report::compare_json(&comparison))?,
     }
     let effect = &comparison.decisive;
+    if args.fail_if_slower.is_some() && effect.interval.is_none() {
+        eprintln!("--fail-if-slower can't be judged: the runs are too short to tell a difference from chance");
+        return Ok(Status::NotBelieved);
+    }
     let too_slow = args.fail_if_slower.is_some_and(|allowed| effect.significant && effect.loss() > allowed.0);
     Ok(if too_slow { Status::NotBelieved } else { Status::Done })
 }

@@ -3,7 +3,8 @@
 use std::process::{Command, Stdio};
 
 use target::snapshot::Snapshot;
-use target::{Error, Gateways};
+use target::{Error, Gateways, Session};
+use workload::tpcc::catalog::Catalog;
 
 use super::step::Step;
 use super::{Failure, runtime};
@@ -19,6 +20,8 @@ pub(super) struct Keeper {
     snapshot: Option<Snapshot>,
     /// Whether the snapshot holds the state to go back to.
     taken: bool,
+    /// Warehouses that were loaded at first.
+    loaded: Option<u32>,
 }
 
 impl Keeper {
@@ -42,6 +45,13 @@ impl Keeper {
                 )));
             }
         };
+        let idle = [
+            ("--restore-command", args.restore_command.is_some(), Restore::Command),
+            ("--load-with", args.load_with.is_some(), Restore::Reload),
+        ];
+        if let Some((flag, _, with)) = idle.into_iter().find(|(_, given, with)| *given && *with != how) {
+            return Err(Failure::Usage(format!("{flag} goes with --restore {}, not {}", with.name(), how.name())));
+        }
         let load_with = args.load_with.iter().flat_map(|flags| flags.split_whitespace()).map(str::to_owned).collect();
         Ok(Self {
             name: name.to_owned(),
@@ -51,7 +61,50 @@ impl Keeper {
             command: args.restore_command.clone(),
             snapshot: snapshot.filter(|_| how == Restore::Snapshot),
             taken: false,
+            loaded: None,
         })
+    }
+
+    /// Looks at the data before the first run, and tells which they are: what must be the same when the series goes on.
+    ///
+    /// # Errors
+    /// No data, or fewer warehouses than are to be driven; a snapshot that an earlier series has left, unless this one
+    /// goes on with it.
+    pub(super) fn examine(&mut self, most: Option<u32>, resumed: bool) -> Result<String, Failure> {
+        let gateways = Gateways::parse(&self.urls).map_err(|e| Failure::Usage(e.to_string()))?;
+        if !gateways.dialect().keeps_data() {
+            return Ok(gateways.to_string());
+        }
+        if self.how == Restore::Reload && most.is_some() {
+            return Ok(gateways.to_string());
+        }
+        super::require_file(gateways.first())?;
+        let catalog = runtime()?.block_on(async {
+            Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?)
+        })?;
+        let loaded = catalog.warehouses.unsigned_abs();
+        self.loaded = Some(loaded);
+        if let Some(most) = most.filter(|most| *most > loaded && matches!(self.how, Restore::Snapshot | Restore::None))
+        {
+            return Err(Failure::Usage(format!(
+                "{}{most} warehouses were asked for, but only {loaded} are loaded: ask for fewer, or load more",
+                self.prefix()
+            )));
+        }
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| !resumed)
+            && runtime()?.block_on(snapshot.is_there())?
+        {
+            return Err(Failure::Failed(format!(
+                "{}an earlier series has left its snapshot, {snapshot}: go on with that one (--resume), or remove it",
+                self.prefix()
+            )));
+        }
+        // A load anew has a date of its own each time.
+        let load = match self.how {
+            Restore::Reload => String::new(),
+            _ => format!(", {loaded} warehouses with seed {} of {}", catalog.seed, catalog.load_time_us),
+        };
+        Ok(format!("{gateways}{load}"))
     }
 
     /// How it is done, as the folder keeps it.
@@ -85,7 +138,8 @@ impl Keeper {
             Restore::Snapshot => self.use_snapshot(),
             Restore::Reload => {
                 let mut words = vec!["load".to_owned(), "--replace".to_owned()];
-                words.extend(warehouses.iter().flat_map(|n| ["--warehouses".to_owned(), n.to_string()]));
+                words
+                    .extend(warehouses.or(self.loaded).iter().flat_map(|n| ["--warehouses".to_owned(), n.to_string()]));
                 words.extend(self.load_with.iter().cloned());
                 Step::new(&self.urls, words).run().map(drop)
             }
@@ -113,7 +167,7 @@ impl Keeper {
             .args(["-c", command])
             .env("WEIGHBRIDGE_URL", self.urls.join(","))
             .env("WEIGHBRIDGE_TARGET", &self.name)
-            .env("WEIGHBRIDGE_WAREHOUSES", warehouses.map_or_else(String::new, |n| n.to_string()))
+            .env("WEIGHBRIDGE_WAREHOUSES", warehouses.or(self.loaded).map_or_else(String::new, |n| n.to_string()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status();

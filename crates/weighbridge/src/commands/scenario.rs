@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use record::claim::Claim;
 use record::sweep::Sweep;
 use record::verdict::Judgement;
 use serde_json::{Value, json};
 use target::Gateways;
 
-use super::step::Step;
+use super::step::{Step, parsed};
 use super::{Ended, Failure, Status, load, sweep, verify};
-use crate::cli::{Cli, Command, NamedTarget, ScenarioCommand, ScenarioRunArgs};
+use crate::cli::{Command, NamedTarget, ScenarioCommand, ScenarioRunArgs};
 use crate::output;
 use crate::scenario::{Case, Line, Scenario, find, ours, scaled};
 
@@ -125,12 +124,19 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
     let scenario = find(&args.name).map_err(Failure::Usage)?;
     let case = case(&scenario, args)?;
     let gateways = targets(args, &case)?;
+    let together = |pair: &[u32]| scaled(pair[0], args.scale) == scaled(pair[1], args.scale);
+    if let Some(pair) = case.connections.windows(2).find(|pair| together(pair)) {
+        return Err(Failure::Usage(format!(
+            "--scale {}: {} and {} connections fall together; take a larger one",
+            args.scale, pair[0], pair[1]
+        )));
+    }
     // Everything that can be refused is refused before anything is touched.
     let mut differences = Vec::new();
     let mut lines = Vec::new();
     for step in &case.steps {
         let line = case.lines(step, args.scale).map_err(Failure::Usage)?;
-        lines.extend(adapted(&line, &gateways, args.adapt, &mut differences)?);
+        lines.extend(adapted(&line, &gateways, args, &mut differences)?);
     }
     let name = Path::new(&args.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder(&format!("{name}-{}", case.name)));
@@ -179,6 +185,11 @@ fn targets(args: &ScenarioRunArgs, case: &Case) -> Result<Vec<Gateways>, Failure
         let wanted: Vec<String> = case.targets.iter().map(|name| format!("--target {name}=URL")).collect();
         return Err(Failure::Usage(format!("this case needs {}", wanted.join(" and "))));
     }
+    let known = |target: &&NamedTarget| case.targets.contains(&target.name);
+    if let Some(strange) = args.targets.iter().find(|target| !case.targets.is_empty() && !known(target)) {
+        let names = case.targets.join(", ");
+        return Err(Failure::Usage(format!("--target {}: the targets of this case are {names}", strange.name)));
+    }
     if case.targets.is_empty() && !args.targets.is_empty() {
         return Err(Failure::Usage("this case has one database: give it with --url, not --target".to_owned()));
     }
@@ -193,15 +204,20 @@ fn targets(args: &ScenarioRunArgs, case: &Case) -> Result<Vec<Gateways>, Failure
 fn adapted(
     line: &Line,
     gateways: &[Gateways],
-    adapt: bool,
+    ScenarioRunArgs { adapt, replace, .. }: &ScenarioRunArgs,
     differences: &mut Vec<String>,
 ) -> Result<Option<Vec<String>>, Failure> {
+    if !replace && line.words.windows(2).any(|pair| pair == ["--restore", "reload"]) {
+        return Err(Failure::Usage(
+            "this case loads anew before each run, and drops the data that are there: say --replace".to_owned(),
+        ));
+    }
     let mut words = line.words.clone();
     for optional in &line.optional {
         let with = [words.clone(), optional.clone()].concat();
         match refusal(&with, gateways) {
             Ok(()) => words = with,
-            Err(Failure::Usage(why)) if adapt => differences.push(format!("left out `{}`: {why}", optional.join(" "))),
+            Err(Failure::Usage(why)) if *adapt => differences.push(format!("left out `{}`: {why}", optional.join(" "))),
             Err(Failure::Usage(why)) => {
                 return Err(Failure::Usage(format!(
                     "{why} (--adapt leaves out `{}`, and says so)",
@@ -216,15 +232,6 @@ fn adapted(
     }
     refusal(&words, gateways)?;
     Ok(Some(words))
-}
-
-fn parsed(words: &[String]) -> Result<Command, Failure> {
-    let line = std::iter::once("weighbridge".to_owned()).chain(words.iter().cloned());
-    let cli = Cli::try_parse_from(line).map_err(|e| {
-        let said = e.to_string();
-        Failure::Usage(format!("`{}`: {}", words.join(" "), said.lines().next().unwrap_or_default()))
-    })?;
-    Ok(cli.command)
 }
 
 /// What a database refuses of a line, as far as that is known before it is asked.
@@ -297,7 +304,7 @@ fn keep_run(run: &Value, measured: &mut Measured) {
             .as_array()
             .into_iter()
             .flatten()
-            .map(|reason| format!("; {}", said(&reason["rule"])))
+            .map(|reason| format!("; {}: {}", said(&reason["rule"]), said(&reason["why"])))
             .collect::<String>()
     ));
     measured.differences.push(format!(
@@ -312,7 +319,7 @@ fn keep_run(run: &Value, measured: &mut Measured) {
 
 fn keep_sweep(sweep: &Sweep, targets: &[NamedTarget], measured: &mut Measured) {
     let told_nodes = targets.iter().any(|target| target.nodes.is_some());
-    for result in sweep.results.iter().filter(|result| !result.runs.is_empty()) {
+    for result in sweep.results.iter().filter(|result| result.valid > 0) {
         let point = &result.point;
         let nodes = told_nodes.then_some(point.nodes);
         let connections = point.connections.filter(|_| !told_nodes);

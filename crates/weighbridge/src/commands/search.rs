@@ -30,16 +30,24 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
             args.from
         )));
     }
-    let keeper = Keeper::new("", &args.target.urls, &args.restore)?;
+    let mut keeper = Keeper::new("", &args.target.urls, &args.restore)?;
+    let words = ["run".to_owned()].into_iter().chain(every_run(&args.runs)).collect::<Vec<_>>();
+    super::step::parsed(&words)?;
+    keeper.examine(None, false)?;
     let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder("search"));
     record::RunFolder::create(&folder)?;
     let mut trials = Trials { args, loaded, keeper, folder: &folder, done: Vec::new() };
     let (mut holds, mut fails) = (None, None);
     let mut next = Some(args.from);
     while let Some(warehouses) = next {
-        match trials.holds(warehouses)? {
-            true => holds = Some(warehouses),
-            false => fails = Some(warehouses),
+        match trials.holds(warehouses) {
+            Ok(true) => holds = Some(warehouses),
+            Ok(false) => fails = Some(warehouses),
+            Err(e) => {
+                // A search can't go on later, so the data are left as they were found.
+                trials.keeper.end()?;
+                return Err(e);
+            }
         }
         next = next_trial(holds, fails, most, args.within);
     }
@@ -81,6 +89,9 @@ fn next_trial(holds: Option<u32>, fails: Option<u32>, most: u32, within_percent:
     }
 }
 
+/// Fewest New-Orders from which a trial is judged.
+const FEWEST_NEW_ORDERS: u64 = 10;
+
 /// One run of the search.
 struct Trial {
     warehouses: u32,
@@ -90,9 +101,9 @@ struct Trial {
 }
 
 impl Trial {
-    fn reasons(&self) -> Vec<&str> {
-        let reasons = self.result["verdict"]["reasons"].as_array();
-        reasons.into_iter().flatten().filter_map(|reason| reason["rule"].as_str()).collect()
+    fn reasons(&self) -> Vec<String> {
+        let said = |reason: &Value| Some(format!("{}: {}", reason["rule"].as_str()?, reason["why"].as_str()?));
+        self.result["verdict"]["reasons"].as_array().into_iter().flatten().filter_map(said).collect()
     }
 
     fn p90(&self) -> f64 {
@@ -137,6 +148,13 @@ impl Trials<'_> {
                 "the runs leave the standard on purpose, so none can be valid: leave out what makes them `unconstrained`"
                     .to_owned(),
             ));
+        }
+        let new_orders = result["transactions"]["new_order"]["count"].as_u64().unwrap_or_default();
+        if new_orders < FEWEST_NEW_ORDERS {
+            return Err(Failure::Failed(format!(
+                "{new_orders} New-Orders in the trial of {warehouses} warehouses tell nothing, {FEWEST_NEW_ORDERS} are \
+                 needed: measure longer with --duration, or begin --from more warehouses"
+            )));
         }
         let holds = status != "invalid";
         let trial = Trial { warehouses, holds, result, folder };

@@ -3,9 +3,11 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use clap::Parser;
 use serde_json::Value;
 
 use super::{Failure, Status};
+use crate::cli::Cli;
 use crate::interrupt;
 
 /// A command line and the database that it is for.
@@ -62,8 +64,22 @@ impl Step {
     }
 }
 
+/// Reads a line as this program would read it.
+///
+/// # Errors
+/// What it would refuse, in one line.
+pub(super) fn parsed(words: &[String]) -> Result<crate::cli::Command, Failure> {
+    let line = std::iter::once("weighbridge".to_owned()).chain(words.iter().cloned());
+    let cli = Cli::try_parse_from(line).map_err(|e| {
+        let said = e.to_string();
+        let said = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        Failure::Usage(format!("`{}`: {said}", words.join(" ")))
+    })?;
+    Ok(cli.command)
+}
+
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=./:,%@+".contains(&byte);
     match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),

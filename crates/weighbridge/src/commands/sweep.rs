@@ -1,5 +1,6 @@
 //! `weighbridge sweep`: a grid of runs, each from the same state of the data, in an order that chance has chosen.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use record::folder::PAGE;
@@ -28,9 +29,11 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
         .collect::<Result<_, _>>()?;
     let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder("sweep"));
     let plan = match args.resume {
-        true => resumed(&folder, &targets, &keepers)?,
+        true => resumed(&folder, &targets, &mut keepers)?,
         false => {
-            let plan = plan(args, &targets, &keepers);
+            let mut plan = plan(args, &targets, &keepers);
+            expect_run(&plan)?;
+            plan.databases = databases(&plan, &targets, &mut keepers, false)?;
             plan.create(&folder)?;
             plan
         }
@@ -147,15 +150,60 @@ fn plan(args: &SweepArgs, targets: &[NamedTarget], keepers: &[Keeper]) -> SweepP
         sweep_version: SWEEP_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         points,
+        databases: BTreeMap::new(),
         restore,
         arguments: every_run(&args.runs),
         runs,
     }
 }
 
-/// The values of an axis; one of none where none was given.
-fn axis<T: Clone>(values: &[T]) -> Vec<Option<T>> {
-    if values.is_empty() { vec![None] } else { values.iter().cloned().map(Some).collect() }
+/// The values of an axis, each once; one of none where none was given.
+fn axis<T: Clone + PartialEq>(values: &[T]) -> Vec<Option<T>> {
+    let mut axis: Vec<Option<T>> = Vec::new();
+    for value in values {
+        if !axis.contains(&Some(value.clone())) {
+            axis.push(Some(value.clone()));
+        }
+    }
+    if axis.is_empty() { vec![None] } else { axis }
+}
+
+/// Flags of `run` that are the sweep's own matter.
+const OURS: [&str; 10] = [
+    "--url",
+    "--out",
+    "--json",
+    "--format",
+    "--seed",
+    "--warehouses",
+    "--connections",
+    "--style",
+    "--isolation",
+    "--shard",
+];
+
+/// Refuses flags that `run` would refuse, before anything is touched.
+fn expect_run(plan: &SweepPlan) -> Result<(), Failure> {
+    if let Some(flag) = plan.arguments.iter().find(|flag| OURS.contains(&flag.as_str())) {
+        return Err(Failure::Usage(format!("`{flag}` behind --: the sweep gives it to each run itself")));
+    }
+    let words = ["run".to_owned()].into_iter().chain(plan.arguments.iter().cloned()).collect::<Vec<_>>();
+    super::step::parsed(&words).map(drop)
+}
+
+/// What each target is, by its name and size.
+fn databases(
+    plan: &SweepPlan,
+    targets: &[NamedTarget],
+    keepers: &mut [Keeper],
+    resumed: bool,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut databases = BTreeMap::new();
+    for (target, keeper) in targets.iter().zip(keepers) {
+        let most = plan.points.iter().filter(|point| is_at(point, target)).filter_map(|point| point.warehouses).max();
+        databases.insert(format!("{}@{}", target.name, target.nodes.unwrap_or(1)), keeper.examine(most, resumed)?);
+    }
+    Ok(databases)
 }
 
 /// All points once, shuffled, so that whatever drifts with time falls on all of them alike. The runs of a round have
@@ -202,7 +250,7 @@ pub(super) fn every_run(args: &EveryRunArgs) -> Vec<String> {
 }
 
 /// The plan in the folder, for the databases that are given again.
-fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &[Keeper]) -> Result<SweepPlan, Failure> {
+fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &mut [Keeper]) -> Result<SweepPlan, Failure> {
     let plan = SweepPlan::read(folder)?;
     if let Some(missing) = plan.points.iter().find(|point| !targets.iter().any(|target| is_at(point, target))) {
         let how = match missing.target.as_str() {
@@ -211,10 +259,16 @@ fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &[Keeper]) -> Result
         };
         return Err(Failure::Usage(format!("the sweep was begun with {how}: give it again")));
     }
-    match keepers.iter().find(|keeper| keeper.how().name() != plan.restore) {
-        Some(keeper) => {
-            Err(Failure::Usage(format!("the sweep began with --restore {}, not {}", plan.restore, keeper.how().name())))
-        }
+    if let Some(keeper) = keepers.iter().find(|keeper| keeper.how().name() != plan.restore) {
+        let how = keeper.how().name();
+        return Err(Failure::Usage(format!("the sweep began with --restore {}, not {how}", plan.restore)));
+    }
+    let now = databases(&plan, targets, keepers, true)?;
+    match plan.databases.iter().find(|(name, then)| now.get(*name) != Some(then)) {
+        Some((name, then)) => Err(Failure::Usage(format!(
+            "the sweep began with {then}, and this is {}: its runs would not be of one database",
+            now.get(name).map_or("another target", String::as_str)
+        ))),
         None => Ok(plan),
     }
 }
@@ -253,7 +307,7 @@ fn resumable(failure: Failure, folder: &Path) -> Failure {
     match failure {
         Failure::Failed(message) | Failure::Usage(message) => Failure::Failed(format!(
             "{message}; what is done is kept: go on with `weighbridge sweep --resume --out {}` and the same URLs",
-            folder.display()
+            super::step::quoted(&folder.display().to_string())
         )),
         other => other,
     }
