@@ -7,6 +7,7 @@ use record::sweep::Sweep;
 use record::verdict::Judgement;
 use serde_json::{Value, json};
 use target::Gateways;
+use workload::tpcc::rules;
 
 use super::step::{Step, parsed};
 use super::{Ended, Failure, Status, load, sweep, verify};
@@ -107,8 +108,21 @@ fn impossible(case: &Case) -> Vec<String> {
         interval_seconds: published.measured_seconds,
     };
     let failed = verify::judged(&claim).into_iter().filter(|finding| finding.outcome == Judgement::Fail);
-    failed.map(|finding| format!("{}: {}, limit {}", finding.rule, finding.figure, finding.limit)).collect()
+    let mut lines: Vec<String> =
+        failed.map(|finding| format!("{}: {}, limit {}", finding.rule, finding.figure, finding.limit)).collect();
+    let share = rate / (rules::scale().max_per_warehouse * f64::from(warehouses));
+    if let Some(told) = published.efficiency.filter(|told| (told - share).abs() > ROUNDING) {
+        lines.push(format!(
+            "efficiency of {:.1} %: {rate:.0} are {:.1} % of what {warehouses} warehouses can give",
+            told * 100.0,
+            share * 100.0
+        ));
+    }
+    lines
 }
+
+/// As far as a published efficiency may be from its own tpmC.
+const ROUNDING: f64 = 0.005;
 
 /// What was measured.
 #[derive(Default)]
