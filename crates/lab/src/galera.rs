@@ -12,7 +12,7 @@ use crate::programs::{free_ports, program, run};
 use crate::site::{Site, check_interrupt, once_let_go};
 use crate::{Kind, LabError};
 
-/// Where distributions put Galera's library.
+/// Where distributions put Galera's provider.
 const LIBRARIES: [&str; 3] =
     ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib64/galera/libgalera_smm.so"];
 
@@ -32,7 +32,7 @@ const TIMEOUTS: &str = "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT
 pub struct Galera {
     site: Site,
     programs: Programs,
-    library: &'static str,
+    provider: &'static str,
     ports: Vec<Ports>,
 }
 
@@ -54,17 +54,17 @@ impl Galera {
     /// # Errors
     /// [`LabError::Missing`] if MariaDB, Galera or rsync is not installed; else what their programs say.
     pub fn start(nodes: usize) -> Result<Self, LabError> {
-        let (programs, library) = installed()?;
-        Self::start_in(Site::temporary(Kind::Galera)?, programs, library, nodes)
+        let (programs, provider) = installed()?;
+        Self::start_in(Site::temporary(Kind::Galera)?, programs, provider, nodes)
     }
 
     pub(crate) fn start_in(
         site: Site,
         programs: Programs,
-        library: &'static str,
+        provider: &'static str,
         nodes: usize,
     ) -> Result<Self, LabError> {
-        let mut cluster = Self { site, programs, library, ports: Vec::new() };
+        let mut cluster = Self { site, programs, provider, ports: Vec::new() };
         for node in 0..nodes {
             cluster.site.add(&format!("node{}", node + 1), None);
         }
@@ -173,7 +173,7 @@ impl Galera {
             format!("--wsrep-node-name={}", self.site.node(node).name),
             format!("--wsrep-node-address=127.0.0.1:{group}"),
             format!("--wsrep-node-incoming-address=127.0.0.1:{sql}"),
-            format!("--wsrep-provider={}", self.library),
+            format!("--wsrep-provider={}", self.provider),
             format!("--wsrep-provider-options={provider}"),
             format!("--wsrep-cluster-address=gcomm://{}", members.join(",")),
         ]);
@@ -192,15 +192,15 @@ impl Galera {
     }
 }
 
-/// MariaDB's programs and Galera's library on this machine.
+/// MariaDB's programs and Galera's provider on this machine.
 pub(crate) fn installed() -> Result<(Programs, &'static str), LabError> {
     let missing =
         || LabError::Missing { what: "Galera", remedy: "try `apt-get install mariadb-server galera-4 rsync`" };
     let programs = Programs::find()?;
-    let library = LIBRARIES.into_iter().find(|library| Path::new(library).is_file()).ok_or_else(missing)?;
+    let provider = LIBRARIES.into_iter().find(|provider| Path::new(provider).is_file()).ok_or_else(missing)?;
     // New nodes are filled by it.
     program("rsync").ok_or_else(missing)?;
-    Ok((programs, library))
+    Ok((programs, provider))
 }
 
 /// Lets a node that was killed begin the cluster anew, which Galera refuses unless told that its data are the latest.

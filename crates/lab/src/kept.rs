@@ -135,8 +135,8 @@ fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, 
             keep!(MariaDb::start_in(site, programs, settings))
         }
         Kind::Galera => {
-            let ((programs, library), site) = (galera::installed()?, Site::kept(kind, folder)?);
-            keep!(Galera::start_in(site, programs, library, nodes))
+            let ((programs, provider), site) = (galera::installed()?, Site::kept(kind, folder)?);
+            keep!(Galera::start_in(site, programs, provider, nodes))
         }
         Kind::TiDb => {
             let (programs, site) = (tidb::Programs::find()?, Site::kept(kind, folder)?);
