@@ -309,6 +309,10 @@ pub(crate) struct Source {
 /// Attributes of a connection string that no one else should see, by a part of their names.
 const SECRETS: [&str; 5] = ["pwd", "password", "secret", "token", "accesskey"];
 
+/// SQLite's driver repeats for 100 s what was refused because another connection writes, in vain where the transaction
+/// has read what that one has changed since: only a new transaction can go on.
+const SQLITE_TIMEOUT: &str = ";Timeout=1000";
+
 /// Reads what follows the scheme: a connection string. A password may come from `ODBC_PASSWORD`.
 pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String> {
     let scheme = dialect.name();
@@ -331,6 +335,12 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
     {
         connection_string.push_str(&format!(";Pwd={}", quoted(&from_environment)));
         password = Some(from_environment);
+    }
+    let sqlite = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("driver") && value.to_ascii_lowercase().contains("sqlite")
+    };
+    if attributes.iter().any(sqlite) && !has(&["timeout"]) {
+        connection_string.push_str(SQLITE_TIMEOUT);
     }
     let shown = format!("{scheme}:{}", shown.join(";"));
     // A database with a dialect of its own has nothing to be learned.
@@ -390,6 +400,15 @@ mod tests {
         for secret in ["PASSWORD=s3cret", "pwd=s3cret", "AccessToken=s3cret"] {
             let url = Url::parse(&format!("odbc:Driver=/usr/lib/driver.so;{secret}")).unwrap();
             assert_eq!(format!("{url} {url:?}"), "odbc:Driver=/usr/lib/driver.so odbc:Driver=/usr/lib/driver.so");
+        }
+    }
+
+    #[test]
+    fn sqlites_driver_gives_up_soon_unless_told() {
+        let told = |text: &str| parse(text, &ODBC).unwrap().connection_string;
+        assert_eq!(told("Driver={SQLite3};Database=x.db;"), "Driver={SQLite3};Database=x.db;Timeout=1000");
+        for own in ["Driver={SQLite3};Timeout=50", "Driver={PostgreSQL Unicode};Server=sqlite", "DSN=sqlite"] {
+            assert_eq!(told(own), own);
         }
     }
 
