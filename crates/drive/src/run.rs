@@ -202,6 +202,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
 /// Looks at the database and settles what was left open.
 async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     let mut session = Session::connect(options.gateways.first()).await?;
+    session.see_all_commits().await?;
     let catalog = match options.gateways.dialect().keeps_data() {
         true => Catalog::read_complete(&mut session).await?,
         false => Catalog::without_data(warehouses_asked_for(options)),
@@ -215,6 +216,10 @@ async fn prepare(options: &Options) -> Result<Prepared, RunError> {
     };
     if options.style == Style::Procedure && catalog.keeps_data {
         make_routines(&mut session).await?;
+    }
+    if gateways.len() > 1 && catalog.keeps_data {
+        // A connection prepares its statements, which names tables and routines.
+        Catalog::await_everywhere(&options.gateways).await?;
     }
     let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
     if gateways.len() > 1 {

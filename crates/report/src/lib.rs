@@ -2,6 +2,7 @@
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
+mod acid;
 mod calibration;
 mod check;
 mod claim;
@@ -17,6 +18,7 @@ mod table;
 mod targets;
 mod topology;
 
+pub use acid::{acid_json, acid_table};
 pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
 pub use claim::{claim_json, claim_table};
@@ -26,7 +28,7 @@ pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{compare_page, page, sweep_page};
+pub use page::{acid_page, compare_page, page, sweep_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::table;
 pub use targets::{Capabilities, Target, targets_json, targets_table};

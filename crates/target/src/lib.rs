@@ -9,6 +9,7 @@ pub mod cockroachdb;
 mod dialect;
 mod error;
 pub mod finding;
+pub mod gate;
 mod gateways;
 pub mod mysql;
 pub mod null;

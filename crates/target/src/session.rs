@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::bulk::{Bulk, BulkOptions};
 use crate::finding;
+use crate::gate::Gate;
 use crate::url::Place;
 use crate::wire::{mysql, null, odbc, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
@@ -17,6 +18,8 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 pub struct Session {
     wire: Wire,
     dialect: &'static dyn Dialect,
+    /// Where it is to stop, for the tests of isolation.
+    gate: Option<Gate>,
 }
 
 impl std::fmt::Debug for dyn Dialect {
@@ -70,7 +73,7 @@ impl Session {
             Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
         });
         let context = |e: Error| e.context(format_args!("can't connect to {url}"));
-        let mut session = Self { wire: wire.map_err(context)?, dialect };
+        let mut session = Self { wire: wire.map_err(context)?, dialect, gate: None };
         session.expect_its_database().await.map_err(context)?;
         Ok(session)
     }
@@ -158,6 +161,9 @@ impl Session {
     /// # Errors
     /// As [`Session::send`].
     pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        if self.gate.as_ref().is_some_and(|gate| gate.is_before(wave)) {
+            self.stand().await?;
+        }
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.send(wave).await,
             Wire::Null(null) => Ok(null.send(wave).await),
@@ -185,6 +191,18 @@ impl Session {
         let answers = self.send(wave).await?;
         self.commit().await?;
         Ok(answers)
+    }
+
+    /// Has it stop once, where statements travel one by one.
+    pub fn stop_at(&mut self, gate: Gate) {
+        self.gate = Some(gate);
+    }
+
+    async fn stand(&mut self) -> Result<(), Error> {
+        match self.gate.take() {
+            Some(gate) => gate.stand().await,
+            None => Ok(()),
+        }
     }
 
     /// From now on sends each wave in one flight, where the wire can.
@@ -224,6 +242,9 @@ impl Session {
     /// # Errors
     /// [`crate::Class::Unknown`] if the connection broke before the answer came.
     pub async fn commit(&mut self) -> Result<(), Error> {
+        if self.gate.as_ref().is_some_and(Gate::is_at_end) {
+            self.stand().await?;
+        }
         let done = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("COMMIT").await,
             Wire::Null(null) => {
@@ -242,6 +263,10 @@ impl Session {
     /// # Errors
     /// If the connection is gone; the server rolls back then by itself.
     pub async fn rollback(&mut self) -> Result<(), Error> {
+        if self.gate.as_ref().is_some_and(Gate::is_at_end) {
+            // Both ways lead back from here.
+            let _ = self.stand().await;
+        }
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("ROLLBACK").await,
             Wire::Null(null) => {

@@ -1,5 +1,6 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
+mod acid;
 mod fleet;
 mod results;
 mod series;
@@ -13,6 +14,7 @@ use target::placement::Sharding;
 use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
+pub(crate) use acid::AcidArgs;
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Check the twelve consistency conditions, more invariants, and the rules of fresh data
     Check(CheckArgs),
+    /// Test atomicity, consistency and isolation as clause 3 asks, and what else each isolation level lets through
+    Acid(AcidArgs),
     /// Write the initial data as CSV or Parquet files
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone

@@ -3,6 +3,7 @@
 //! Words of the record (versions, settings, notes) are foreign input. They only ever come in through `maud`, which
 //! escapes them, and through the charts' JSON, which can't end its element.
 
+mod acid;
 mod axis;
 mod chart;
 mod charts;
@@ -24,6 +25,7 @@ use crate::NOT_AUDITED;
 use chart::Chart;
 use charts::Pictures;
 
+pub use acid::acid_page;
 pub use compare::compare_page;
 pub use sweep::sweep_page;
 

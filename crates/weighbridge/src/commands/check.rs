@@ -82,7 +82,7 @@ fn with_progress(
 }
 
 /// A result as the run record keeps it.
-fn recorded(result: &CheckResult) -> Recorded {
+pub(super) fn recorded(result: &CheckResult) -> Recorded {
     let detail = match result.examples.as_slice() {
         [] => result.what.to_string(),
         examples => format!("{}; violated by {}", result.what, examples.join("; ")),

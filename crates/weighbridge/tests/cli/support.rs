@@ -49,7 +49,8 @@ pub(crate) fn say(args: &[&str]) -> Said {
 /// Runs to the end and expects success.
 pub(crate) fn done(args: &[&str]) -> Said {
     let said = say(args);
-    assert_eq!(said.status, 0, "{args:?}\n{}\n{}\n{}", said.reasons(), said.stderr, said.stdout);
+    // Without the standard output, a long document: the log of a failed suite keeps its beginning only.
+    assert_eq!(said.status, 0, "{args:?}\n{}\n{}", said.reasons(), said.stderr);
     said
 }
 

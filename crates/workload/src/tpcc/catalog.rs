@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use ::tpcc::nurand::Constants;
 use ::tpcc::population::Population;
 use target::placement::Placement;
-use target::{Error, Session};
+use target::{Error, Gateways, Session};
 
 use super::schema;
 
@@ -91,6 +91,19 @@ impl Catalog {
     /// The rows that the load makes.
     pub fn population(&self) -> Population {
         Population { seed: self.seed, c_last_load: self.load.c_last, load_time_us: self.load_time_us }
+    }
+
+    /// Waits until every gateway shows what was acknowledged through the others so far: tables, rows, routines.
+    ///
+    /// # Errors
+    /// As [`Catalog::read`].
+    pub async fn await_everywhere(gateways: &Gateways) -> Result<(), CatalogError> {
+        for url in gateways.urls() {
+            let mut session = Session::connect(url).await?;
+            session.see_all_commits().await?;
+            Self::read(&mut session).await?;
+        }
+        Ok(())
     }
 
     /// Reads the facts of a load, complete or not.

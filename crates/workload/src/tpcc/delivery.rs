@@ -16,7 +16,7 @@ const LINES_AN_ORDER: usize = 10;
 const ORDER_ROW: &[Column] = &[Column::own(SmallInt, 1), Column::int(Int, 1)];
 const LINE_ROW: &[Column] = &[Column::own(SmallInt, 1), AMOUNT];
 
-static OLDEST: Statement = Statement::new(
+pub(super) static OLDEST: Statement = Statement::new(
     "delivery.oldest",
     "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1 FOR UPDATE",
 )

@@ -397,6 +397,8 @@ where
         let (gateways, queue, work) = (gateways.clone(), queue.clone(), work.clone());
         workers.spawn(async move {
             let mut session = connect(&gateways, number).await?;
+            // A node that has not yet heard of the tables would refuse the first row: only reads wait for what is on its way.
+            done_steps(&mut session).await?;
             loop {
                 let next = queue.lock().ok().and_then(|mut queue| queue.pop_front());
                 let Some(item) = next else { return Ok(()) };

@@ -1,5 +1,6 @@
 //! TPC-C against a session: one file a transaction, each to be read beside its clause.
 
+pub mod acid;
 pub mod catalog;
 pub mod check;
 mod customer;

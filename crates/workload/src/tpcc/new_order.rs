@@ -228,6 +228,9 @@ pub struct OrderedLine {
     pub dist_info: Text<24>,
 }
 
+/// In style `row` the first of it comes when the first item has been read, and no other (3.4.2.7).
+pub(super) const AFTER_FIRST_ITEM: &str = "new_order.stock_read";
+
 /// What ITEM says of a line.
 struct Item {
     price: Cents,

@@ -18,7 +18,7 @@ static CUSTOMER: Statement = Statement::new(
 )
 .takes(&[Int, SmallInt, Int])
 .replies(Reply::rows(1, &[Column::fixed(Int, 3), BALANCE, FIRST, MIDDLE, LAST]));
-static LAST_ORDER: Statement = Statement::new(
+pub(super) static LAST_ORDER: Statement = Statement::new(
     "order_status.last_order",
     "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = $1 AND o_d_id = $2 AND o_c_id = $3 \
      ORDER BY o_id DESC LIMIT 1",

@@ -1,0 +1,36 @@
+//! Arguments of the tests of clause 3.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use target::Isolation;
+
+use super::TargetArgs;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The tests work on loaded data: they enter orders and payments as a run does, and put back whatever else they\n\
+    change. Every level that the database has is tested; the exit status is 3 when the level asked for (by itself: the\n\
+    one that `run` uses) does not give what clause 3.4 needs.\n\nExamples:\n  \
+    weighbridge acid --url postgres://me@localhost/bench\n  \
+    weighbridge acid --url postgres://me@localhost/bench --isolation read-committed --html acid.html"
+)]
+pub(crate) struct AcidArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Test these levels only, and judge them: read-committed, repeatable-read, serializable
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
+    pub(crate) isolation: Vec<Isolation>,
+    /// Warehouses from which the tests choose, and whose consistency is checked: the first ones of the load
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    pub(crate) warehouses: i32,
+    /// Seed of what the tests choose [default: drawn, and shown]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Write a page too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
