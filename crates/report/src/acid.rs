@@ -8,7 +8,7 @@ use crate::columns::columns;
 /// The result as text.
 #[must_use]
 pub fn acid_table(result: &AcidResult) -> String {
-    let mut text = format!("{} {}\n\n", result.target.kind, result.target.version);
+    let mut text = format!("{}\n\n", database(result));
     let mut header = vec!["<test".to_owned(), "<what".to_owned(), "<clause or paper".to_owned()];
     header.extend(result.levels.iter().map(|level| format!("<{}", level.isolation)));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
@@ -19,7 +19,7 @@ pub fn acid_table(result: &AcidResult) -> String {
     for level in result.levels.iter().filter(|level| is_offered(level)) {
         text.push_str(&format!("\n{}: {}\n", level.isolation, conclusion(level)));
         for test in told(level) {
-            text.push_str(&format!("  {:<12} {}\n", test.name, test.seen));
+            text.push_str(&format!("  {:<22} {}\n", test.name, test.seen));
         }
     }
     text
@@ -36,6 +36,12 @@ pub fn acid_json(result: &AcidResult) -> Value {
     document["consistent"] = json!(result.is_consistent());
     document["passed"] = json!(result.passes());
     document
+}
+
+/// The database, without what it was compiled with.
+pub(crate) fn database(result: &AcidResult) -> String {
+    let version = &result.target.version;
+    format!("{}: {}", result.target.kind, version.split(" on ").next().unwrap_or(version))
 }
 
 /// A row a test of one half of the table.
@@ -80,11 +86,9 @@ pub(crate) fn conclusion(level: &LevelResult) -> String {
     }
 }
 
-/// The tests whose story is told: all that are asked for of a judged level, of others what went wrong.
+/// The tests whose story is told: all that are asked for of a judged level, and whatever did not pass.
 pub(crate) fn told(level: &LevelResult) -> impl Iterator<Item = &TestResult> {
-    level.tests.iter().filter(|test| {
-        test.outcome == Outcome::Undecided || test.required && (level.judged || test.outcome == Outcome::Fails)
-    })
+    level.tests.iter().filter(|test| test.outcome != Outcome::Passes || test.required && level.judged)
 }
 
 pub(crate) fn consistency(result: &AcidResult) -> String {

@@ -5,12 +5,11 @@ use record::acid::{AcidResult, LevelResult};
 
 use super::document;
 use super::table::table;
-use crate::acid::{conclusion, consistency, is_offered, rows, told};
+use crate::acid::{conclusion, consistency, database, is_offered, rows, told};
 
 /// The page of the ACID tests: HTML, complete.
 #[must_use]
 pub fn acid_page(result: &AcidResult) -> String {
-    let target = format!("{} {}", result.target.kind, result.target.version);
     let headline = match result.passes() {
         true => "ACID as clause 3 asks for it",
         false => "Not ACID as clause 3 asks for it",
@@ -20,7 +19,7 @@ pub fn acid_page(result: &AcidResult) -> String {
             p.brand { "weighbridge" }
             h1 { (headline) }
             dl.facts {
-                div { dt { "Database" } dd { (target) } }
+                div { dt { "Database" } dd { (database(result)) } }
                 div { dt { "Where" } dd { (result.target.url) } }
                 div { dt { "Gateways" } dd { (result.gateways) } }
                 div { dt { "Seed" } dd { (result.seed) } }

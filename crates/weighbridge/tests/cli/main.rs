@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod acid;
 mod bad_input;
 mod crash;
 mod examine;

@@ -22,8 +22,8 @@ const ATTEMPTS: usize = 50;
 /// What it is asked to do.
 #[derive(Debug)]
 enum Ask {
-    /// One of the five transactions; after a refusal again, without the gate.
-    Transact(Input, Option<Gate>),
+    /// One of the five transactions, and how often it is tried again after a refusal, then without the gate.
+    Transact(Input, Option<Gate>, usize),
     /// Statements as one transaction, once.
     Change(Vec<(String, Vec<Value<'static>>)>),
     /// Opens a transaction.
@@ -84,11 +84,17 @@ impl Actor {
     }
 
     pub(super) fn transact(&self, input: Input) -> Pending {
-        self.ask(Ask::Transact(input, None))
+        self.ask(Ask::Transact(input, None, ATTEMPTS))
     }
 
+    /// Stops at the gate, to be let on.
     pub(super) fn transact_to(&self, input: Input, gate: Gate) -> Pending {
-        self.ask(Ask::Transact(input, Some(gate)))
+        self.ask(Ask::Transact(input, Some(gate), ATTEMPTS))
+    }
+
+    /// Stops at the gate, to be sent back: whoever is refused there must not try again.
+    pub(super) fn transact_to_fail(&self, input: Input, gate: Gate) -> Pending {
+        self.ask(Ask::Transact(input, Some(gate), 0))
     }
 
     pub(super) fn change(&self, statements: Vec<(String, Vec<Value<'static>>)>) -> Pending {
@@ -177,7 +183,7 @@ struct Stage {
 impl Stage {
     async fn perform(&mut self, ask: Ask) -> Result<Got, Error> {
         match ask {
-            Ask::Transact(input, gate) => self.transact(&input, gate).await,
+            Ask::Transact(input, gate, attempts) => self.transact(&input, gate, attempts).await,
             Ask::Change(statements) => {
                 let done = self.change(&statements).await;
                 if done.is_err() {
@@ -222,7 +228,7 @@ impl Stage {
         done
     }
 
-    async fn transact(&mut self, input: &Input, gate: Option<Gate>) -> Result<Got, Error> {
+    async fn transact(&mut self, input: &Input, gate: Option<Gate>, attempts: usize) -> Result<Got, Error> {
         if let Some(gate) = gate {
             self.session.stop_at(gate);
         }
@@ -231,7 +237,7 @@ impl Stage {
         loop {
             match execute(&mut self.session, profile, input).await {
                 Ok(output) => return Ok(Got::Output(Box::new(output), refusals)),
-                Err(e) if e.class() == Class::Retry && refusals.len() < ATTEMPTS => {
+                Err(e) if e.class() == Class::Retry && refusals.len() < attempts => {
                     refusals.push(named(&e));
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }

@@ -44,7 +44,7 @@ pub(super) async fn test(bench: &mut Bench<'_>, which: Which) -> Result<Seen, Er
         }
         Which::Rollback => {
             let (gate, mut held) = gate(Stop::End);
-            let mut paying = payer.transact_to(customer.payment(amount), gate);
+            let mut paying = payer.transact_to_fail(customer.payment(amount), gate);
             paying.until(&mut held).await?;
             held.let_go(Go::Back);
             if paying.end().await.is_ok() {

@@ -85,8 +85,16 @@ impl<'a> Bench<'a> {
         self.place.gateways.urls().len()
     }
 
-    pub(super) fn url(&self, number: usize) -> &target::Url {
-        self.place.gateways.dealt(number)
+    /// Waits until every gateway shows what was acknowledged: what is not there yet could not be seen, whatever the level.
+    pub(super) async fn everywhere(&self) -> Result<(), Error> {
+        if self.gateways() > 1 {
+            for url in self.place.gateways.urls() {
+                let mut session = Session::connect(url).await?;
+                session.see_all_commits().await?;
+                session.query("SELECT COUNT(*) FROM warehouse", &[]).await?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn any(&mut self, low: i32, high: i32) -> i32 {

@@ -70,7 +70,7 @@ async fn order_status_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Err
     let before = bench.status(customer).await?;
     let [t1, t2] = bench.actors().await?;
     let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to(bench.order(customer, 0), gate);
+    let mut first = t1.transact_to_fail(bench.order(customer, 0), gate);
     first.until(&mut held).await?;
     let mut second = t2.transact(customer.status());
     let soon = second.soon().await;
@@ -148,7 +148,10 @@ async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Go) -> Result<Seen, 
     let before = bench.balance(customer).await?;
     let [t1, t2] = bench.actors().await?;
     let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to(customer.delivery(7), gate);
+    let mut first = match go {
+        Go::On => t1.transact_to(customer.delivery(7), gate),
+        Go::Back => t1.transact_to_fail(customer.delivery(7), gate),
+    };
     first.until(&mut held).await?;
     let amount = Cents::from(bench.any(100, 500_000));
     let mut second = t2.transact(customer.payment(amount));

@@ -225,17 +225,12 @@ pub(super) async fn drop_table(gateways: &Gateways) -> Result<(), Error> {
     }
 }
 
-/// Sets both rows back, and has every gateway know of it.
+/// Sets both rows back, at every gateway.
 pub(super) async fn reset(bench: &Bench<'_>) -> Result<(), Error> {
     let mut session = bench.observer().await?;
     session.query("DELETE FROM weighbridge_phenomena", &[]).await?;
     session.query("INSERT INTO weighbridge_phenomena (id, class, amount) VALUES (1, 1, 10), (2, 1, 20)", &[]).await?;
-    for number in 1..bench.gateways() {
-        let mut there = Session::connect(bench.url(number)).await?;
-        there.see_all_commits().await?;
-        there.query("SELECT COUNT(*) FROM weighbridge_phenomena", &[]).await?;
-    }
-    Ok(())
+    bench.everywhere().await
 }
 
 pub(super) async fn test(bench: &Bench<'_>, phenomenon: &Phenomenon) -> Result<Seen, Error> {
@@ -264,6 +259,9 @@ async fn play(bench: &Bench<'_>, steps: &[Step]) -> Result<History, Error> {
         let part = &mut parts[step.session()];
         part.start(*step);
         part.settle(false).await?;
+        if part.story.committed {
+            bench.everywhere().await?;
+        }
     }
     let mut history = History::default();
     for part in &mut parts {

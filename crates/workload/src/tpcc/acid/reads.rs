@@ -40,6 +40,7 @@ async fn prices(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     let mut raising = t3.change(vec![raise(x, raised[0]), raise(y, raised[1])]);
     let soon = raising.soon().await;
     let stalled = soon.is_none();
+    bench.everywhere().await?;
     held.let_go(Go::On);
     let ordered = ordering.end().await;
     let changed = match soon {
@@ -101,6 +102,7 @@ async fn within(
     let mut ordering = order(bench).await?;
     let soon = ordering.soon().await;
     let case = if soon.is_none() { 'A' } else { 'B' };
+    bench.everywhere().await?;
     let again = look(t1).end().await.and_then(found);
     let ended = match &again {
         Ok(_) => t1.commit().end().await.map(drop),
