@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pages of a run, a sweep and a comparison, and examines them in a headless Chromium: see check_pages.py.
+# Makes the pages of a run, a sweep, a comparison and the ACID tests, and examines them in a headless Chromium: see check_pages.py.
 #
 #   scripts/check-pages.sh [FOLDER]       screenshots go to FOLDER
 #
@@ -39,5 +39,7 @@ done
 "$tool" compare "$work/base" "$work/new" --html "$work/compare.html" >/dev/null 2>&1
 "$tool" sweep --url 'null:?latency=1ms' --warehouses 4 --connections 2,4 --repeat 2 --pacing none \
     --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1
+"$tool" load --url "sqlite:$work/acid.db" --warehouses 1 >/dev/null 2>&1
+"$tool" acid --url "sqlite:$work/acid.db" --seed 7 --html "$work/acid.html" >/dev/null 2>&1
 PYTHONPATH=$cache python3 scripts/check_pages.py "${1:-}" \
-    "$work/base/report.html" "$work/sweep/report.html" "$work/compare.html"
+    "$work/base/report.html" "$work/sweep/report.html" "$work/compare.html" "$work/acid.html"

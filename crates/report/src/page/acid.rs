@@ -5,6 +5,7 @@ use record::acid::{AcidResult, LevelResult};
 
 use super::document;
 use super::table::table;
+use crate::NOT_AUDITED;
 use crate::acid::{conclusion, consistency, database, is_offered, rows, told};
 
 /// The page of the ACID tests: HTML, complete.
@@ -23,7 +24,7 @@ pub fn acid_page(result: &AcidResult) -> String {
                 div { dt { "Where" } dd { (result.target.url) } }
                 div { dt { "Gateways" } dd { (result.gateways) } }
                 div { dt { "Seed" } dd { (result.seed) } }
-                @if let Some(at) = result.started_at { div { dt { "Begun" } dd { (at) } } }
+                @if let Some(at) = result.started_at { div { dt { "Begun" } dd { (format!("{at:.0}")) } } }
             }
         }
         main {
@@ -33,11 +34,12 @@ pub fn acid_page(result: &AcidResult) -> String {
                 p { "Consistency (3.3.2): " (consistency(result)) "." }
             }
             section id="beyond" aria-labelledby="beyond-h" {
-                h2 id="beyond-h" { "What it does not name" }
+                h2 id="beyond-h" { "Beyond the standard" }
                 (half(result, false))
             }
             @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
         }
+        footer { p { (NOT_AUDITED.replace('\n', " ")) } }
     };
     document("ACID tests", &body)
 }
