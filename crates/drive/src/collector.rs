@@ -5,10 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use record::folder::ACKNOWLEDGED;
 use record::histogram::Histogram;
 use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
+
+use workload::tpcc::acknowledged::{Entry, Journal};
 
 use crate::delivery::Delivered;
 use crate::shard::Handover;
@@ -37,6 +40,8 @@ pub(crate) struct Files {
     pub(crate) timeline: Timeline,
     pub(crate) latency: LatencyLog,
     pub(crate) deliveries: DeliveryFile,
+    /// None on a target without data.
+    pub(crate) acknowledged: Option<File>,
 }
 
 /// What the shards have said so far.
@@ -92,6 +97,7 @@ impl<'a> Collector<'a> {
                     .deliveries
                     .append(&handover.delivered, &self.clocks)
                     .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
+                self.keep(&handover.journal)?;
                 let mut empty = handover.recorder;
                 empty.clear();
                 let _ = spares[shard].send(empty);
@@ -103,6 +109,22 @@ impl<'a> Collector<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// Writes down what was acknowledged. It is not synced: the disk may be the database's, too, and who waits for it
+    /// would hold the terminals up; a killed client's ledger is safe with the operating system.
+    fn keep(&mut self, journal: &Journal) -> Result<(), RecordError> {
+        let Some(file) = self.files.acknowledged.as_mut().filter(|_| !journal.bytes().is_empty()) else {
+            return Ok(());
+        };
+        file.write_all(journal.bytes()).map_err(|e| RecordError::io("write", &self.folder.file(ACKNOWLEDGED), e))
+    }
+
+    /// Ends the ledger of what was acknowledged, with so many transactions still under way.
+    pub(crate) fn end_ledger(&mut self, abandoned: usize) -> Result<(), RecordError> {
+        let mut end = Journal::default();
+        end.enter(0, Entry::End { abandoned: u32::try_from(abandoned).unwrap_or(u32::MAX) });
+        self.keep(&end)
     }
 
     fn end_second(

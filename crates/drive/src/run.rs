@@ -1,6 +1,8 @@
 //! A run from its first connection to its record.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::ops::RangeInclusive;
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
@@ -8,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ::tpcc::input::Warehouses;
 use ::tpcc::mix::Mix;
 use ::tpcc::terminal::Terminal;
+use record::folder::ACKNOWLEDGED;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, FleetPart, LostWorker, ReconciledItem, Reconciliation, Target, Tool};
 use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
@@ -488,6 +491,7 @@ fn drive(
             duration: options.duration,
             initial_delay: options.start.initial_delay,
             ledger: empty_ledger(plan),
+            keeps_journal: prepared.before.is_some(),
         };
         let (start, go) = mpsc::channel();
         let (spare, empties) = mpsc::channel();
@@ -524,6 +528,7 @@ fn drive(
         timeline: folder.timeline(plan)?,
         latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
         deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
+        acknowledged: prepared.before.as_ref().map(|before| open_ledger(&folder, before)).transpose()?,
     };
     for start in &starts {
         let _ = start.send(run_start);
@@ -531,9 +536,10 @@ fn drive(
 
     let mut collector = Collector::new(record, &folder, files, clocks, threads);
     collector.collect(&inbox, &spares, observe)?;
-    let measured_cpu = collector.measured_cpu;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
+    collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;
+    let measured_cpu = collector.measured_cpu;
 
     let measured = remains.iter().map(|shard| shard.measured).min().unwrap_or_default();
     record.measured_seconds = measured.as_secs_f64();
@@ -545,6 +551,14 @@ fn drive(
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
     Ok((folder, remains))
+}
+
+/// Begins the ledger of what will be acknowledged with the state before the run.
+fn open_ledger(folder: &RunFolder, before: &State) -> Result<File, RecordError> {
+    let path = folder.file(ACKNOWLEDGED);
+    let mut file = File::create_new(&path).map_err(|e| RecordError::io("create", &path, e))?;
+    file.write_all(&before.opening()).map_err(|e| RecordError::io("write", &path, e))?;
+    Ok(file)
 }
 
 /// From now to a start that nobody set.

@@ -8,13 +8,14 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use ::tpcc::input::Kind;
+use ::tpcc::input::{Input, Kind};
 use ::tpcc::terminal::Terminal;
 use record::{Failure, Phase, Recorder};
 use target::{Error, Url};
 use tokio::sync::watch;
-use workload::tpcc::Profile;
+use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::ledger::Ledger;
+use workload::tpcc::{Output, Profile};
 
 use crate::delivery::Delivered;
 use crate::failover::{self, Failover};
@@ -48,12 +49,16 @@ pub(crate) struct ShardPlan {
     pub(crate) initial_delay: Duration,
     /// An empty book of the run's warehouses.
     pub(crate) ledger: Ledger,
+    /// Whether what is acknowledged is written down, transaction by transaction.
+    pub(crate) keeps_journal: bool,
 }
 
 /// What a shard hands over at the end of each second, and once more when all is done.
 pub(crate) struct Handover {
     pub(crate) recorder: Box<Recorder>,
     pub(crate) delivered: Vec<Delivered>,
+    /// What was acknowledged, to be written down.
+    pub(crate) journal: Journal,
     /// Transactions that wait for a connection.
     pub(crate) waiting: usize,
     /// Deliveries queued or under way.
@@ -81,6 +86,8 @@ pub(crate) struct Shard {
     pub(crate) jitter: Jitter,
     recorder: RefCell<Box<Recorder>>,
     ledger: RefCell<Ledger>,
+    /// None on a target without data.
+    journal: Option<RefCell<Journal>>,
     delivered: RefCell<Vec<Delivered>>,
     under_way: Rc<Cell<usize>>,
     backlog: Rc<Cell<usize>>,
@@ -109,8 +116,25 @@ impl Shard {
         self.recorder.borrow_mut()
     }
 
-    pub(crate) fn ledger(&self) -> RefMut<'_, Ledger> {
-        self.ledger.borrow_mut()
+    /// Enters what the database has acknowledged, as of `answered`.
+    pub(crate) fn acknowledge(&self, input: &Input, output: &Output, answered: Instant) {
+        self.ledger.borrow_mut().acknowledge(input, output);
+        if let Some(journal) = &self.journal {
+            journal.borrow_mut().acknowledge(self.at_ms(answered), input, output);
+        }
+    }
+
+    /// Enters a failure: it matters where nobody knows what came of the transaction.
+    pub(crate) fn failed(&self, input: &Input, error: &Error, answered: Instant) {
+        self.ledger.borrow_mut().failed(input, error);
+        if let Some(journal) = &self.journal {
+            journal.borrow_mut().failed(self.at_ms(answered), input, error);
+        }
+    }
+
+    /// Milliseconds since the run's start.
+    fn at_ms(&self, at: Instant) -> u32 {
+        u32::try_from(us_between(self.interval.run_start, at) / 1000).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn stopping(&self) -> bool {
@@ -206,6 +230,7 @@ pub(crate) fn run(
             jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
             recorder: RefCell::new(spare.recv().ok()?),
             ledger: RefCell::new(plan.ledger),
+            journal: plan.keeps_journal.then(RefCell::default),
             delivered: RefCell::default(),
             under_way: Rc::default(),
             backlog: Rc::default(),
@@ -252,6 +277,7 @@ async fn supervise(
         let handover = Handover {
             recorder: shard.recorder.replace(empty),
             delivered: shard.delivered.take(),
+            journal: shard.journal.as_ref().map(RefCell::take).unwrap_or_default(),
             waiting: shard.pool.waiting(),
             backlog: shard.backlog.get(),
             last,

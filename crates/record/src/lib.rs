@@ -5,6 +5,7 @@
 //! from the folder alone, again and again: the rules, their limits and their clauses are data of the
 //! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
 
+pub mod audit;
 mod base64;
 pub mod claim;
 pub mod compare;

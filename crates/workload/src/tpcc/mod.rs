@@ -1,5 +1,7 @@
 //! TPC-C against a session: one file a transaction, each to be read beside its clause.
 
+pub mod acknowledged;
+pub mod audit;
 pub mod catalog;
 pub mod check;
 mod customer;
