@@ -6,6 +6,7 @@
 //! alike; it starts programs, and knows no driver.
 
 mod cockroachdb;
+mod control;
 mod error;
 mod galera;
 mod kept;
@@ -20,6 +21,7 @@ mod tidb;
 mod yugabytedb;
 
 pub use cockroachdb::CockroachDb;
+pub use control::Control;
 pub use error::LabError;
 pub use galera::Galera;
 pub use kept::{Condition, DATABASE, Description, Layout, down, find, folder, up};
