@@ -20,4 +20,4 @@ mod tare;
 mod terminal;
 
 pub use dealing::Affinity;
-pub use run::{Options, Pacing, RunError, Stop, run};
+pub use run::{Event, Options, Pacing, RunError, Stop, run};

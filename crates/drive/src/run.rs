@@ -68,6 +68,15 @@ pub struct Options {
 /// The way to end a run early.
 pub type Stop = watch::Receiver<bool>;
 
+/// What a run tells of itself as it goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A second has passed.
+    Second(&'a TimelineRow),
+    /// The terminals have stopped; the state of the database is about to be read.
+    Ended,
+}
+
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -119,7 +128,7 @@ struct Prepared {
 
 /// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
 ///
-/// `make_folder` is called with the plan once all connections are there. `observe` gets every second.
+/// `make_folder` is called with the plan once all connections are there. `observe` gets every event.
 ///
 /// # Errors
 /// Anything that stops the run before its start, or the recording in its midst.
@@ -127,7 +136,7 @@ pub fn run(
     options: &Options,
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
-    observe: &mut dyn FnMut(&TimelineRow),
+    observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, RunRecord), RunError> {
     // The runtime of a moment, so that no session of its own lasts through the run.
     let mut prepared = runtime()?.block_on(prepare(options))?;
@@ -147,6 +156,7 @@ pub fn run(
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, meeting.as_ref(), stop, make_folder, &mut record, observe)?;
+    observe(Event::Ended);
     if let Some(meeting) = meeting {
         // Only when nobody works any more is the database at rest.
         note_lost(&mut record, runtime()?.block_on(meeting.end(Some(OTHERS_LIMIT))));
@@ -455,7 +465,7 @@ fn drive(
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     record: &mut RunRecord,
-    observe: &mut dyn FnMut(&TimelineRow),
+    observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, Vec<Remains>), RunError> {
     let plan = &prepared.plan;
     let threads = plan.threads as usize;
@@ -535,7 +545,7 @@ fn drive(
     }
 
     let mut collector = Collector::new(record, &folder, files, clocks, threads);
-    collector.collect(&inbox, &spares, observe)?;
+    collector.collect(&inbox, &spares, &mut |row| observe(Event::Second(row)))?;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
     collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;

@@ -2,6 +2,7 @@
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
+mod audit;
 mod calibration;
 mod check;
 mod claim;
@@ -17,6 +18,7 @@ mod table;
 mod targets;
 mod topology;
 
+pub use audit::audit_table;
 pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
 pub use claim::{claim_json, claim_table};

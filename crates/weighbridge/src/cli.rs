@@ -1,5 +1,7 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
+mod acid;
+mod durability;
 mod fleet;
 mod results;
 mod series;
@@ -13,6 +15,8 @@ use target::placement::Sharding;
 use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
+pub(crate) use acid::{AcidArgs, AcidCommand};
+pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
@@ -46,6 +50,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Check the twelve consistency conditions, more invariants, and the rules of fresh data
     Check(CheckArgs),
+    /// Test what clause 3 asks of transactions
+    Acid(AcidArgs),
+    /// Drive the terminals while servers die and networks fail, and audit what is left
+    Chaos(ChaosArgs),
     /// Write the initial data as CSV or Parquet files
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone
@@ -232,6 +240,13 @@ pub(crate) struct RunArgs {
     /// The workload
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
     pub(crate) workload: Workload,
+    #[command(flatten)]
+    pub(crate) drive: DriveArgs,
+}
+
+/// All that a run is asked to do.
+#[derive(Debug, Args)]
+pub(crate) struct DriveArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Warehouses to drive; with --shard those of the whole fleet [default: all that are loaded]
@@ -549,7 +564,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
 /// The longest time that can be asked for: 30 days.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
-fn duration_or_zero(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let help = "write a whole number of seconds, minutes or hours, such as 30s, 5m, 1h30m";
     let parsed: jiff::SignedDuration = text.parse().map_err(|_| help.to_owned())?;
     let duration = Duration::try_from(parsed).map_err(|_| help.to_owned())?;

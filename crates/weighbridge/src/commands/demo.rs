@@ -76,5 +76,5 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         seed: 1,
         start: Start::default(),
     };
-    measure(&options, args.out.as_deref(), true, args.output.format())
+    measure(&options, args.out.as_deref(), true, None, args.output.format())
 }
