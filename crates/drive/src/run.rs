@@ -20,7 +20,7 @@ use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
 use workload::tpcc::{Profile, Style, make_routines, rules};
 
-use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
+use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience};
 use crate::dealing::{self, Affinity, Gateway};
 use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
 use crate::shard::{self, Remains, ShardPlan};
@@ -61,6 +61,8 @@ pub struct Options {
     pub region: String,
     /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
+    /// What is done about errors that would come again.
+    pub on_error: OnError,
     /// When it begins, and with whom.
     pub start: Start,
 }
@@ -485,6 +487,7 @@ fn drive(
         terminals_of[thread].push((terminal, line));
     }
 
+    let (give_up, given_up) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
     let (handover, inbox) = mpsc::channel();
     let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
@@ -509,7 +512,7 @@ fn drive(
         for _ in 0..2 {
             let _ = spare.send(Box::new(Recorder::new(plan)));
         }
-        let (ready, handover, stop) = (ready.clone(), handover.clone(), stop.clone());
+        let (ready, handover, stop) = (ready.clone(), handover.clone(), [stop.clone(), given_up.clone()]);
         let thread = std::thread::Builder::new()
             .name(format!("shard-{number}"))
             .spawn(move || shard::run(shard_plan, &ready, &go, &handover, &empties, stop))
@@ -544,17 +547,22 @@ fn drive(
         let _ = start.send(run_start);
     }
 
-    let mut collector = Collector::new(record, &folder, files, clocks, threads);
+    let patience = Patience::new(options.on_error, give_up);
+    let mut collector = Collector::new(record, &folder, files, clocks, threads, patience);
     collector.collect(&inbox, &spares, &mut |row| observe(Event::Second(row)))?;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
     collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;
-    let measured_cpu = collector.measured_cpu;
+    let (measured_cpu, stopped) = (collector.measured_cpu, collector.stopped_because());
 
     let measured = remains.iter().map(|shard| shard.measured).min().unwrap_or_default();
     record.measured_seconds = measured.as_secs_f64();
     record.ended_at = timestamp(SystemTime::now());
-    record.ended = if measured < options.duration { Ended::Interrupted } else { Ended::Completed };
+    record.ended = match stopped {
+        Some(why) => Ended::Failed(why),
+        None if measured < options.duration => Ended::Interrupted,
+        None => Ended::Completed,
+    };
     record.tare.cpu_seconds = measured_cpu;
     let headline = plan.headline().map_or(0, |index| record.counts[index].measured.completed);
     record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);

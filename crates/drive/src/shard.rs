@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ::tpcc::input::{Input, Kind};
 use ::tpcc::terminal::Terminal;
 use record::{Failure, Phase, Recorder};
-use target::{Error, Url};
+use target::{Class, Error, Url};
 use tokio::sync::watch;
 use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::ledger::Ledger;
@@ -59,6 +59,10 @@ pub(crate) struct Handover {
     pub(crate) delivered: Vec<Delivered>,
     /// What was acknowledged, to be written down.
     pub(crate) journal: Journal,
+    /// The first and the last success in it.
+    pub(crate) successes: Option<(Instant, Instant)>,
+    /// The first failure of the run that would come again and again.
+    pub(crate) hard_failure: Option<String>,
     /// Transactions that wait for a connection.
     pub(crate) waiting: usize,
     /// Deliveries queued or under way.
@@ -93,6 +97,8 @@ pub(crate) struct Shard {
     backlog: Rc<Cell<usize>>,
     stopping: Cell<bool>,
     told_failures: Cell<u32>,
+    successes: Cell<Option<(Instant, Instant)>>,
+    hard_failure: RefCell<Option<String>>,
 }
 
 /// Counts itself for as long as it lives.
@@ -118,6 +124,8 @@ impl Shard {
 
     /// Enters what the database has acknowledged, as of `answered`.
     pub(crate) fn acknowledge(&self, input: &Input, output: &Output, answered: Instant) {
+        let first = self.successes.get().map_or(answered, |(first, _)| first);
+        self.successes.set(Some((first, answered)));
         self.ledger.borrow_mut().acknowledge(input, output);
         if let Some(journal) = &self.journal {
             journal.borrow_mut().acknowledge(self.at_ms(answered), input, output);
@@ -158,7 +166,7 @@ impl Shard {
 
     /// Gives a connection back, or replaces it if it is lost.
     pub(crate) fn release(self: &Rc<Self>, connection: Connection, error: Option<&Error>) {
-        if error.map(terminal::failure_of) == Some(Failure::Connection) {
+        if error.is_some_and(|error| matches!(error.class(), Class::Lost | Class::Unknown)) {
             failover::replace(self, connection);
         } else if !self.failover.is_relieved(&connection) {
             self.pool.give_back(connection);
@@ -172,6 +180,10 @@ impl Shard {
             self.told_failures.set(told + 1);
             let more = if told + 1 == TOLD_FAILURES { " (further failures are only counted)" } else { "" };
             tracing::warn!("{} failed: {error}{more}", kind.title());
+        }
+        if matches!(error.class(), Class::Integrity | Class::Permanent) {
+            let mut first = self.hard_failure.borrow_mut();
+            first.get_or_insert_with(|| format!("{} failed: {error}", kind.title()));
         }
         terminal::failure_of(error)
     }
@@ -201,7 +213,7 @@ pub(crate) fn run(
     go: &mpsc::Receiver<Instant>,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
-    mut stop: watch::Receiver<bool>,
+    mut stop: [watch::Receiver<bool>; 2],
 ) -> Option<Remains> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
@@ -236,6 +248,8 @@ pub(crate) fn run(
             backlog: Rc::default(),
             stopping: Cell::new(false),
             told_failures: Cell::new(0),
+            successes: Cell::new(None),
+            hard_failure: RefCell::default(),
         });
         tokio::time::sleep_until(run_start.into()).await;
         tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
@@ -269,7 +283,7 @@ async fn supervise(
     number: usize,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
-    stop: &mut watch::Receiver<bool>,
+    [by_person, by_error]: &mut [watch::Receiver<bool>; 2],
 ) {
     let hand_over = |last: bool| {
         // The collector returns a recorder for each it gets, one ahead.
@@ -278,6 +292,8 @@ async fn supervise(
             recorder: shard.recorder.replace(empty),
             delivered: shard.delivered.take(),
             journal: shard.journal.as_ref().map(RefCell::take).unwrap_or_default(),
+            successes: shard.successes.take(),
+            hard_failure: shard.hard_failure.borrow().clone(),
             waiting: shard.pool.waiting(),
             backlog: shard.backlog.get(),
             last,
@@ -290,7 +306,8 @@ async fn supervise(
         let due = tick.min(shard.interval.end());
         tokio::select! {
             () = tokio::time::sleep_until(due.into()) => {}
-            _ = stop.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+            _ = by_person.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+            _ = by_error.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
         }
         hand_over(false);
     }

@@ -128,7 +128,8 @@ fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Ph
 pub(crate) fn failure_of(error: &Error) -> Failure {
     match error.class() {
         Class::Retry => Failure::Exhausted,
-        Class::Lost | Class::Unknown => Failure::Connection,
+        Class::Lost => Failure::Connection,
+        Class::Unknown => Failure::Unknown,
         Class::Integrity => Failure::Integrity,
         Class::Permanent => Failure::Other,
     }

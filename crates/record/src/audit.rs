@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(Audit::judge(held(0, surplus), Vec::new(), abandoned, 0).passed, passes);
         }
         let mut unknown = LookedUp::new("Payments");
-        [true, false, false].map(|committed| unknown.count(committed));
+        [true, false, false].into_iter().for_each(|committed| unknown.count(committed));
         let told = Audit::judge(held(0, 0), vec![unknown], Some(0), 0);
         assert!(told.passed && told.detail.ends_with("of 3 whose COMMIT got no answer 1 had been committed, 2 not"));
     }

@@ -10,6 +10,7 @@ mod base64;
 pub mod claim;
 pub mod compare;
 pub mod error;
+pub mod failover;
 pub mod fault;
 pub mod folder;
 pub mod gateway;

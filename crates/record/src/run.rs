@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Audit;
+use crate::failover::Trouble;
 use crate::fault::Fault;
 use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
@@ -65,6 +66,8 @@ pub struct RunRecord {
     pub reconciliation: Option<Reconciliation>,
     /// Faults that were made on purpose, in the order of their beginnings.
     pub faults: Vec<Fault>,
+    /// Lost connections and times without a success, as they came.
+    pub trouble: Trouble,
     /// The ledger held against the database, transaction by transaction; `None`: not done.
     pub audit: Option<Audit>,
     /// Consistency conditions checked after the run; `None`: not done.

@@ -289,6 +289,10 @@ pub(crate) struct DriveArgs {
     /// Where this client stands, such as eu-west: `merge` has a figure for each region
     #[arg(long, value_name = "NAME", value_parser = region)]
     pub(crate) region: Option<String>,
+    /// What to do about errors that would come again (refusals, rows missing): stop at the first, or go-on to the end
+    /// [default: stop if nothing succeeds]. Lost connections and conflicts never stop a run
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) on_error: Option<drive::OnError>,
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drive::fleet::Start;
-use drive::{Affinity, Options, Pacing};
+use drive::{Affinity, OnError, Options, Pacing};
 use record::OpenedRun;
 use record::audit::Audit;
 use record::folder::PAGE;
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
         isolation: None,
         region: String::new(),
         seed: any_seed(),
+        on_error: OnError::default(),
         start: Start::default(),
     };
     let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Event, Options, RunError, Stop};
 use record::folder::PAGE;
+use record::run::Ended as RunEnded;
 use record::timeline::Stage;
 use record::{OpenedRun, RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::{Dialect, Gateways};
@@ -48,6 +49,7 @@ pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, F
         isolation: args.isolation,
         region: args.region.clone().unwrap_or_default(),
         seed: args.seed.unwrap_or_else(any_seed),
+        on_error: args.on_error.unwrap_or_default(),
         start,
     })
 }
@@ -81,6 +83,9 @@ pub(super) fn measure(
     let page = super::report::write_page(&opened, &folder.file(PAGE));
     let status = super::report::show(&opened, format)?;
     page?;
+    if let RunEnded::Failed(why) = &opened.record.ended {
+        return Err(Failure::Failed(format!("the run was stopped: {why}")));
+    }
     let lost = opened.record.audit.as_ref().is_some_and(|audit| !audit.passed);
     Ok(if lost { Status::NotBelieved } else { status })
 }
