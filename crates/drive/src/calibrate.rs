@@ -10,10 +10,10 @@ use record::{Outcome, Phase, Recorder, RunFolder, Sample, Stats, Summary};
 use target::Gateways;
 use workload::tpcc::{Style, rules};
 
-use crate::Affinity;
 use crate::fleet::Start;
 use crate::run::{Options, Pacing, RunError, Stop, run};
 use crate::tare::CpuMeter;
+use crate::{Affinity, OnError};
 
 /// What is to be weighed: a run at the standard's pace on a target without data.
 #[derive(Clone, Debug)]
@@ -91,6 +91,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
         isolation: None,
         region: String::new(),
         seed: 1,
+        on_error: OnError::default(),
         start: Start::default(),
     };
     let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});

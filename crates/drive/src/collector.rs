@@ -5,10 +5,15 @@ use std::io::{self, BufWriter, Write};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use record::failover::{Gap, Lost};
+use record::folder::ACKNOWLEDGED;
 use record::histogram::Histogram;
 use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
+
+use tokio::sync::watch;
+use workload::tpcc::acknowledged::{Entry, Journal};
 
 use crate::delivery::Delivered;
 use crate::shard::Handover;
@@ -37,6 +42,8 @@ pub(crate) struct Files {
     pub(crate) timeline: Timeline,
     pub(crate) latency: LatencyLog,
     pub(crate) deliveries: DeliveryFile,
+    /// None on a target without data.
+    pub(crate) acknowledged: Option<File>,
 }
 
 /// What the shards have said so far.
@@ -52,6 +59,8 @@ pub(crate) struct Collector<'a> {
     /// Cleared for each second, as their memory is large.
     shown: Shown,
     meter: CpuMeter,
+    silence: Silence,
+    patience: Patience,
 }
 
 impl<'a> Collector<'a> {
@@ -61,10 +70,23 @@ impl<'a> Collector<'a> {
         files: Files,
         clocks: Clocks,
         shards: usize,
+        patience: Patience,
     ) -> Self {
         let merged = Recorder::new(&record.plan);
         let (shown, meter) = (Shown::default(), CpuMeter::start());
-        Self { record, folder, files, clocks, shards, measured_cpu: 0.0, merged, shown, meter }
+        Self {
+            record,
+            folder,
+            files,
+            clocks,
+            shards,
+            measured_cpu: 0.0,
+            merged,
+            shown,
+            meter,
+            silence: Silence::default(),
+            patience,
+        }
     }
 
     /// Collects until every shard has handed over for the last time. Calls `observe` once a second.
@@ -81,6 +103,7 @@ impl<'a> Collector<'a> {
         loop {
             let mut row = TimelineRow::default();
             let mut last = true;
+            let mut successes: Option<(Instant, Instant)> = None;
             // The shards' seconds end at the same instants, so one of each belongs together.
             for _ in 0..self.shards {
                 let Ok((shard, handover)) = inbox.recv() else { return Ok(()) };
@@ -88,21 +111,76 @@ impl<'a> Collector<'a> {
                 row.waiting += handover.waiting as u64;
                 row.backlog += handover.backlog as u64;
                 last &= handover.last;
+                if let Some((first, latest)) = handover.successes {
+                    let (others_first, others_latest) = successes.unwrap_or((first, latest));
+                    successes = Some((first.min(others_first), latest.max(others_latest)));
+                }
+                self.patience.hear(handover.hard_failure);
                 self.files
                     .deliveries
                     .append(&handover.delivered, &self.clocks)
                     .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
+                self.keep(&handover.journal)?;
                 let mut empty = handover.recorder;
                 empty.clear();
                 let _ = spares[shard].send(empty);
             }
             let to = self.clocks.run_start.elapsed();
+            self.note_trouble(successes, from, last.then_some(to));
             self.end_second(row, from, to, last, observe)?;
             from = to;
             if last {
                 return Ok(());
             }
         }
+    }
+
+    /// Notes lost connections and times without a success of a second; `end` is given in the last one.
+    fn note_trouble(&mut self, successes: Option<(Instant, Instant)>, from: Duration, end: Option<Duration>) {
+        let mut lost = 0;
+        let mut completed = 0;
+        let mut hard = 0;
+        for index in 0..self.merged.transactions() {
+            let queued = self.record.plan.transactions[index].deferred_limit_seconds.is_some();
+            for phase in Phase::ALL {
+                let counts = self.merged.counts(index, phase);
+                for failures in [&counts.failures, &counts.deferred.failures] {
+                    lost += failures.connection;
+                    hard += failures.integrity + failures.other;
+                }
+                completed += if queued { counts.deferred.completed } else { counts.completed };
+            }
+        }
+        let trouble = &mut self.record.trouble;
+        if lost > 0 && trouble.lost.len() < MOST_NOTES {
+            trouble.lost.push(Lost { at_seconds: from.as_secs_f64(), failures: lost });
+        }
+        let since = |at: Instant| at.saturating_duration_since(self.clocks.run_start).as_secs_f64();
+        let successes = successes.map(|(first, last)| (since(first), since(last)));
+        let gap = self.silence.second(successes, completed, lost, end.map(|end| end.as_secs_f64()));
+        trouble.gaps.extend(gap.filter(|_| trouble.gaps.len() < MOST_NOTES));
+        self.patience.second(completed, hard);
+    }
+
+    /// Why the run was stopped before its time, if it was.
+    pub(crate) fn stopped_because(&self) -> Option<String> {
+        self.patience.stopped.clone()
+    }
+
+    /// Writes down what was acknowledged. It is not synced: the disk may be the database's, too, and who waits for it
+    /// would hold the terminals up; a killed client's ledger is safe with the operating system.
+    fn keep(&mut self, journal: &Journal) -> Result<(), RecordError> {
+        let Some(file) = self.files.acknowledged.as_mut().filter(|_| !journal.bytes().is_empty()) else {
+            return Ok(());
+        };
+        file.write_all(journal.bytes()).map_err(|e| RecordError::io("write", &self.folder.file(ACKNOWLEDGED), e))
+    }
+
+    /// Ends the ledger of what was acknowledged, with so many transactions still under way.
+    pub(crate) fn end_ledger(&mut self, abandoned: usize) -> Result<(), RecordError> {
+        let mut end = Journal::default();
+        end.enter(0, Entry::End { abandoned: u32::try_from(abandoned).unwrap_or(u32::MAX) });
+        self.keep(&end)
     }
 
     fn end_second(
@@ -135,6 +213,110 @@ impl<'a> Collector<'a> {
         self.merged.clear();
         observe(&row);
         Ok(())
+    }
+}
+
+/// Notes of a kind that a record keeps: enough for hours of trouble.
+const MOST_NOTES: usize = 10_000;
+
+/// The shortest time without a success that is noted, seconds.
+const SHORTEST_GAP: f64 = 1.0;
+
+/// Transactions that would have been completed in a time that chance does not explain.
+const UNEXPLAINED: f64 = 20.0;
+
+/// Watches for times without a success.
+#[derive(Debug, Default)]
+struct Silence {
+    last_success: Option<f64>,
+    completed: u64,
+    /// Lost connections since the second of the last success.
+    lost: u64,
+}
+
+impl Silence {
+    /// Takes a second's first and last success, how many there were, and its lost connections; returns the gap that has
+    /// ended with it, or with the run.
+    fn second(&mut self, successes: Option<(f64, f64)>, completed: u64, lost: u64, end: Option<f64>) -> Option<Gap> {
+        self.lost += lost;
+        let last = self.last_success;
+        let until = successes.map(|(first, _)| first).or(end);
+        let gap = last.zip(until).filter(|(from, to)| {
+            let (length, rate) = (to - from, self.completed as f64 / from.max(1.0));
+            length >= SHORTEST_GAP && (self.lost > 0 || rate * length >= UNEXPLAINED)
+        });
+        if let Some((_, latest)) = successes {
+            (self.last_success, self.lost) = (Some(latest), lost);
+        }
+        self.completed += completed;
+        gap.map(|(from_seconds, to)| Gap { from_seconds, to_seconds: successes.map(|_| to) })
+    }
+}
+
+/// What a run does about errors that would come again and again: of the data, and refusals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Stops if nothing succeeds: whatever is wrong was wrong from the start.
+    #[default]
+    StopAtStart,
+    /// Stops at the first.
+    Stop,
+    /// Goes on.
+    GoOn,
+}
+
+impl std::str::FromStr for OnError {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "stop" => Ok(OnError::Stop),
+            "go-on" => Ok(OnError::GoOn),
+            _ => Err("use stop or go-on".to_owned()),
+        }
+    }
+}
+
+/// Failures after which a run without a single success has no hope.
+const HOPELESS: u64 = 10;
+
+/// Decides when errors end a run.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    on_error: OnError,
+    stop: watch::Sender<bool>,
+    completed: u64,
+    hard: u64,
+    first: Option<String>,
+    stopped: Option<String>,
+}
+
+impl Patience {
+    /// Sends `true` to `stop` when a run is to end.
+    pub(crate) fn new(on_error: OnError, stop: watch::Sender<bool>) -> Self {
+        Self { on_error, stop, completed: 0, hard: 0, first: None, stopped: None }
+    }
+
+    fn hear(&mut self, failure: Option<String>) {
+        if self.first.is_none() {
+            self.first = failure;
+        }
+    }
+
+    fn second(&mut self, completed: u64, hard: u64) {
+        self.completed += completed;
+        self.hard += hard;
+        let ends = match self.on_error {
+            OnError::StopAtStart => self.completed == 0 && self.hard >= HOPELESS,
+            OnError::Stop => self.hard > 0,
+            OnError::GoOn => false,
+        };
+        if ends && self.stopped.is_none() {
+            let first = self.first.clone().unwrap_or_default();
+            let none = if self.completed == 0 { " and none succeeded" } else { "" };
+            self.stopped = Some(format!("{first} ({} failed so{none})", self.hard));
+            self.stop.send_replace(true);
+        }
     }
 }
 
@@ -203,5 +385,49 @@ impl DeliveryFile {
             writeln!(self.file)?;
         }
         self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_silence_that_chance_does_not_explain_is_a_gap() {
+        let mut busy = Silence::default();
+        assert_eq!(busy.second(Some((0.1, 0.9)), 100, 0, None), None);
+        assert_eq!(busy.second(Some((1.1, 1.2)), 30, 0, None), None, "shorter than a second");
+        assert_eq!(busy.second(None, 0, 0, None), None, "it has not ended");
+        let gap = busy.second(Some((3.5, 3.9)), 20, 0, None);
+        assert_eq!(gap, Some(Gap { from_seconds: 1.2, to_seconds: Some(3.5) }), "a stall without an error");
+        let open = busy.second(None, 0, 0, Some(9.0));
+        assert_eq!(open, Some(Gap { from_seconds: 3.9, to_seconds: None }), "nothing until the end");
+
+        let mut quiet = Silence::default();
+        assert_eq!(quiet.second(Some((0.5, 0.5)), 1, 0, None), None);
+        assert_eq!(quiet.second(None, 0, 0, None), None);
+        assert_eq!(quiet.second(Some((2.7, 2.8)), 1, 1, None).map(|gap| gap.to_seconds), Some(Some(2.7)), "a lost one");
+        assert_eq!(quiet.second(None, 0, 0, None), None);
+        assert!(quiet.second(Some((4.5, 4.6)), 1, 0, None).is_some(), "lost in the second of the last success");
+        assert_eq!(quiet.second(None, 0, 0, None), None);
+        assert_eq!(quiet.second(Some((6.6, 6.7)), 1, 0, None), None, "two seconds of few terminals");
+    }
+
+    #[test]
+    fn errors_stop_a_run_as_it_was_asked() {
+        let stopped = |on_error, seconds: &[(u64, u64)]| {
+            let (stop, stops) = watch::channel(false);
+            let mut patience = Patience::new(on_error, stop);
+            patience.hear(Some("New-Order failed: no such table".into()));
+            seconds.iter().for_each(|(completed, hard)| patience.second(*completed, *hard));
+            assert_eq!(*stops.borrow(), patience.stopped.is_some());
+            patience.stopped
+        };
+        let why = stopped(OnError::StopAtStart, &[(0, 9), (0, 1)]).unwrap();
+        assert_eq!(why, "New-Order failed: no such table (10 failed so and none succeeded)");
+        assert_eq!(stopped(OnError::StopAtStart, &[(1, 0), (0, 1000)]), None);
+        assert_eq!(stopped(OnError::StopAtStart, &[(0, 0), (0, 9)]), None);
+        assert!(stopped(OnError::Stop, &[(50, 0), (50, 1)]).is_some());
+        assert_eq!(stopped(OnError::GoOn, &[(0, 1000)]), None);
     }
 }

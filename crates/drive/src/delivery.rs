@@ -45,13 +45,13 @@ pub(crate) fn queue(shard: &Rc<Shard>, line: usize, request: Delivery, queued: I
         let input = Input::Delivery(request);
         let outcome = match ended {
             Ok(delivered) => {
-                shard.ledger().acknowledge(&input, &Output::Delivery(delivered));
+                shard.acknowledge(&input, &Output::Delivery(delivered), completed);
                 shard.recorder().skipped(DELIVERY, phase, delivered.skipped() as u32);
                 shard.enter(Delivered { queued, completed, w_id, carrier_id, o_ids: delivered.o_ids });
                 Outcome::Committed
             }
             Err(error) => {
-                shard.ledger().failed(&input, &error);
+                shard.failed(&input, &error, completed);
                 Outcome::Failed(shard.failure(Kind::Delivery, &error))
             }
         };

@@ -19,5 +19,6 @@ mod shard;
 mod tare;
 mod terminal;
 
+pub use collector::OnError;
 pub use dealing::Affinity;
-pub use run::{Options, Pacing, RunError, Stop, run};
+pub use run::{Event, Options, Pacing, RunError, Stop, run};

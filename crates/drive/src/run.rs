@@ -1,6 +1,8 @@
 //! A run from its first connection to its record.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::ops::RangeInclusive;
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
@@ -8,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use ::tpcc::input::Warehouses;
 use ::tpcc::mix::Mix;
 use ::tpcc::terminal::Terminal;
+use record::folder::ACKNOWLEDGED;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, FleetPart, LostWorker, ReconciledItem, Reconciliation, Target, Tool};
 use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
@@ -17,7 +20,7 @@ use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
 use workload::tpcc::{Profile, Style, make_routines, rules};
 
-use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files};
+use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience};
 use crate::dealing::{self, Affinity, Gateway};
 use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
 use crate::shard::{self, Remains, ShardPlan};
@@ -58,12 +61,23 @@ pub struct Options {
     pub region: String,
     /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
+    /// What is done about errors that would come again.
+    pub on_error: OnError,
     /// When it begins, and with whom.
     pub start: Start,
 }
 
 /// The way to end a run early.
 pub type Stop = watch::Receiver<bool>;
+
+/// What a run tells of itself as it goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A second has passed.
+    Second(&'a TimelineRow),
+    /// The terminals have stopped; the state of the database is about to be read.
+    Ended,
+}
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +130,7 @@ struct Prepared {
 
 /// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
 ///
-/// `make_folder` is called with the plan once all connections are there. `observe` gets every second.
+/// `make_folder` is called with the plan once all connections are there. `observe` gets every event.
 ///
 /// # Errors
 /// Anything that stops the run before its start, or the recording in its midst.
@@ -124,7 +138,7 @@ pub fn run(
     options: &Options,
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
-    observe: &mut dyn FnMut(&TimelineRow),
+    observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, RunRecord), RunError> {
     // The runtime of a moment, so that no session of its own lasts through the run.
     let mut prepared = runtime()?.block_on(prepare(options))?;
@@ -144,6 +158,7 @@ pub fn run(
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, meeting.as_ref(), stop, make_folder, &mut record, observe)?;
+    observe(Event::Ended);
     if let Some(meeting) = meeting {
         // Only when nobody works any more is the database at rest.
         note_lost(&mut record, runtime()?.block_on(meeting.end(Some(OTHERS_LIMIT))));
@@ -457,7 +472,7 @@ fn drive(
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     record: &mut RunRecord,
-    observe: &mut dyn FnMut(&TimelineRow),
+    observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, Vec<Remains>), RunError> {
     let plan = &prepared.plan;
     let threads = plan.threads as usize;
@@ -477,6 +492,7 @@ fn drive(
         terminals_of[thread].push((terminal, line));
     }
 
+    let (give_up, given_up) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
     let (handover, inbox) = mpsc::channel();
     let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
@@ -493,6 +509,7 @@ fn drive(
             duration: options.duration,
             initial_delay: options.start.initial_delay,
             ledger: empty_ledger(plan),
+            keeps_journal: prepared.before.is_some(),
         };
         let (start, go) = mpsc::channel();
         let (spare, empties) = mpsc::channel();
@@ -500,7 +517,7 @@ fn drive(
         for _ in 0..2 {
             let _ = spare.send(Box::new(Recorder::new(plan)));
         }
-        let (ready, handover, stop) = (ready.clone(), handover.clone(), stop.clone());
+        let (ready, handover, stop) = (ready.clone(), handover.clone(), [stop.clone(), given_up.clone()]);
         let thread = std::thread::Builder::new()
             .name(format!("shard-{number}"))
             .spawn(move || shard::run(shard_plan, &ready, &go, &handover, &empties, stop))
@@ -529,27 +546,42 @@ fn drive(
         timeline: folder.timeline(plan)?,
         latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
         deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
+        acknowledged: prepared.before.as_ref().map(|before| open_ledger(&folder, before)).transpose()?,
     };
     for start in &starts {
         let _ = start.send(run_start);
     }
 
-    let mut collector = Collector::new(record, &folder, files, clocks, threads);
-    collector.collect(&inbox, &spares, observe)?;
-    let measured_cpu = collector.measured_cpu;
+    let patience = Patience::new(options.on_error, give_up);
+    let mut collector = Collector::new(record, &folder, files, clocks, threads, patience);
+    collector.collect(&inbox, &spares, &mut |row| observe(Event::Second(row)))?;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
+    collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;
+    let (measured_cpu, stopped) = (collector.measured_cpu, collector.stopped_because());
 
     let measured = remains.iter().map(|shard| shard.measured).min().unwrap_or_default();
     record.measured_seconds = measured.as_secs_f64();
     record.ended_at = timestamp(SystemTime::now());
-    record.ended = if measured < options.duration { Ended::Interrupted } else { Ended::Completed };
+    record.ended = match stopped {
+        Some(why) => Ended::Failed(why),
+        None if measured < options.duration => Ended::Interrupted,
+        None => Ended::Completed,
+    };
     record.tare.cpu_seconds = measured_cpu;
     let headline = plan.headline().map_or(0, |index| record.counts[index].measured.completed);
     record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
     Ok((folder, remains))
+}
+
+/// Begins the ledger of what will be acknowledged with the state before the run.
+fn open_ledger(folder: &RunFolder, before: &State) -> Result<File, RecordError> {
+    let path = folder.file(ACKNOWLEDGED);
+    let mut file = File::create_new(&path).map_err(|e| RecordError::io("create", &path, e))?;
+    file.write_all(&before.opening()).map_err(|e| RecordError::io("write", &path, e))?;
+    Ok(file)
 }
 
 /// From now to a start that nobody set.

@@ -8,13 +8,14 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use ::tpcc::input::Kind;
+use ::tpcc::input::{Input, Kind};
 use ::tpcc::terminal::Terminal;
 use record::{Failure, Phase, Recorder};
-use target::{Error, Url};
+use target::{Class, Error, Url};
 use tokio::sync::watch;
-use workload::tpcc::Profile;
+use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::ledger::Ledger;
+use workload::tpcc::{Output, Profile};
 
 use crate::delivery::Delivered;
 use crate::failover::{self, Failover};
@@ -48,12 +49,20 @@ pub(crate) struct ShardPlan {
     pub(crate) initial_delay: Duration,
     /// An empty book of the run's warehouses.
     pub(crate) ledger: Ledger,
+    /// Whether what is acknowledged is written down, transaction by transaction.
+    pub(crate) keeps_journal: bool,
 }
 
 /// What a shard hands over at the end of each second, and once more when all is done.
 pub(crate) struct Handover {
     pub(crate) recorder: Box<Recorder>,
     pub(crate) delivered: Vec<Delivered>,
+    /// What was acknowledged, to be written down.
+    pub(crate) journal: Journal,
+    /// The first and the last success in it.
+    pub(crate) successes: Option<(Instant, Instant)>,
+    /// The first failure of the run that would come again and again.
+    pub(crate) hard_failure: Option<String>,
     /// Transactions that wait for a connection.
     pub(crate) waiting: usize,
     /// Deliveries queued or under way.
@@ -81,11 +90,15 @@ pub(crate) struct Shard {
     pub(crate) jitter: Jitter,
     recorder: RefCell<Box<Recorder>>,
     ledger: RefCell<Ledger>,
+    /// None on a target without data.
+    journal: Option<RefCell<Journal>>,
     delivered: RefCell<Vec<Delivered>>,
     under_way: Rc<Cell<usize>>,
     backlog: Rc<Cell<usize>>,
     stopping: Cell<bool>,
     told_failures: Cell<u32>,
+    successes: Cell<Option<(Instant, Instant)>>,
+    hard_failure: RefCell<Option<String>>,
 }
 
 /// Counts itself for as long as it lives.
@@ -109,8 +122,27 @@ impl Shard {
         self.recorder.borrow_mut()
     }
 
-    pub(crate) fn ledger(&self) -> RefMut<'_, Ledger> {
-        self.ledger.borrow_mut()
+    /// Enters what the database has acknowledged, as of `answered`.
+    pub(crate) fn acknowledge(&self, input: &Input, output: &Output, answered: Instant) {
+        let first = self.successes.get().map_or(answered, |(first, _)| first);
+        self.successes.set(Some((first, answered)));
+        self.ledger.borrow_mut().acknowledge(input, output);
+        if let Some(journal) = &self.journal {
+            journal.borrow_mut().acknowledge(self.at_ms(answered), input, output);
+        }
+    }
+
+    /// Enters a failure: it matters where nobody knows what came of the transaction.
+    pub(crate) fn failed(&self, input: &Input, error: &Error, answered: Instant) {
+        self.ledger.borrow_mut().failed(input, error);
+        if let Some(journal) = &self.journal {
+            journal.borrow_mut().failed(self.at_ms(answered), input, error);
+        }
+    }
+
+    /// Milliseconds since the run's start.
+    fn at_ms(&self, at: Instant) -> u32 {
+        u32::try_from(us_between(self.interval.run_start, at) / 1000).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn stopping(&self) -> bool {
@@ -134,7 +166,7 @@ impl Shard {
 
     /// Gives a connection back, or replaces it if it is lost.
     pub(crate) fn release(self: &Rc<Self>, connection: Connection, error: Option<&Error>) {
-        if error.map(terminal::failure_of) == Some(Failure::Connection) {
+        if error.is_some_and(|error| matches!(error.class(), Class::Lost | Class::Unknown)) {
             failover::replace(self, connection);
         } else if !self.failover.is_relieved(&connection) {
             self.pool.give_back(connection);
@@ -148,6 +180,10 @@ impl Shard {
             self.told_failures.set(told + 1);
             let more = if told + 1 == TOLD_FAILURES { " (further failures are only counted)" } else { "" };
             tracing::warn!("{} failed: {error}{more}", kind.title());
+        }
+        if matches!(error.class(), Class::Integrity | Class::Permanent) {
+            let mut first = self.hard_failure.borrow_mut();
+            first.get_or_insert_with(|| format!("{} failed: {error}", kind.title()));
         }
         terminal::failure_of(error)
     }
@@ -177,7 +213,7 @@ pub(crate) fn run(
     go: &mpsc::Receiver<Instant>,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
-    mut stop: watch::Receiver<bool>,
+    mut stop: [watch::Receiver<bool>; 2],
 ) -> Option<Remains> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
@@ -206,11 +242,14 @@ pub(crate) fn run(
             jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
             recorder: RefCell::new(spare.recv().ok()?),
             ledger: RefCell::new(plan.ledger),
+            journal: plan.keeps_journal.then(RefCell::default),
             delivered: RefCell::default(),
             under_way: Rc::default(),
             backlog: Rc::default(),
             stopping: Cell::new(false),
             told_failures: Cell::new(0),
+            successes: Cell::new(None),
+            hard_failure: RefCell::default(),
         });
         tokio::time::sleep_until(run_start.into()).await;
         tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
@@ -244,7 +283,7 @@ async fn supervise(
     number: usize,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
-    stop: &mut watch::Receiver<bool>,
+    [by_person, by_error]: &mut [watch::Receiver<bool>; 2],
 ) {
     let hand_over = |last: bool| {
         // The collector returns a recorder for each it gets, one ahead.
@@ -252,6 +291,9 @@ async fn supervise(
         let handover = Handover {
             recorder: shard.recorder.replace(empty),
             delivered: shard.delivered.take(),
+            journal: shard.journal.as_ref().map(RefCell::take).unwrap_or_default(),
+            successes: shard.successes.take(),
+            hard_failure: shard.hard_failure.borrow().clone(),
             waiting: shard.pool.waiting(),
             backlog: shard.backlog.get(),
             last,
@@ -264,7 +306,8 @@ async fn supervise(
         let due = tick.min(shard.interval.end());
         tokio::select! {
             () = tokio::time::sleep_until(due.into()) => {}
-            _ = stop.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+            _ = by_person.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+            _ = by_error.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
         }
         hand_over(false);
     }

@@ -90,7 +90,7 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
     shard.release(connection, ended.as_ref().err());
 
     let phase = shard.interval.phase(sent, answered);
-    let outcome = settle(shard, &input, &ended, phase);
+    let outcome = settle(shard, &input, &ended, phase, answered);
     let sample = Sample {
         response_us: us_between(sent, answered),
         service_us: us_between(served, answered),
@@ -105,10 +105,10 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
 }
 
 /// Books what a transaction's end means.
-fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Phase) -> Outcome {
+fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Phase, answered: Instant) -> Outcome {
     match ended {
         Ok(output) => {
-            shard.ledger().acknowledge(input, output);
+            shard.acknowledge(input, output, answered);
             workload::tpcc::rules::tally(input, output, |index, hits, trials| {
                 shard.recorder().tally(index, phase, hits, trials);
             });
@@ -118,7 +118,7 @@ fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Ph
             }
         }
         Err(error) => {
-            shard.ledger().failed(input, error);
+            shard.failed(input, error, answered);
             Outcome::Failed(shard.failure(input.kind(), error))
         }
     }
@@ -128,7 +128,8 @@ fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Ph
 pub(crate) fn failure_of(error: &Error) -> Failure {
     match error.class() {
         Class::Retry => Failure::Exhausted,
-        Class::Lost | Class::Unknown => Failure::Connection,
+        Class::Lost => Failure::Connection,
+        Class::Unknown => Failure::Unknown,
         Class::Integrity => Failure::Integrity,
         Class::Permanent => Failure::Other,
     }

@@ -24,6 +24,9 @@ const SYNC: Duration = Duration::from_secs(90);
 const TIMEOUTS: &str = "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT5S;\
                         evs.inactive_timeout=PT10S;evs.install_timeout=PT10S";
 
+/// Makes a node begin a cluster instead of joining one.
+pub(crate) const BOOTSTRAP: &str = "--wsrep-new-cluster";
+
 /// A running cluster; dropping it stops it and removes its data.
 ///
 /// Every node takes writes; a conflict between nodes is error 1213, also at COMMIT. What one acknowledged the others
@@ -178,7 +181,7 @@ impl Galera {
             format!("--wsrep-cluster-address=gcomm://{}", members.join(",")),
         ]);
         if bootstrap {
-            server.arg("--wsrep-new-cluster");
+            server.arg(BOOTSTRAP);
         }
         server
     }
@@ -204,7 +207,7 @@ pub(crate) fn installed() -> Result<(Programs, &'static str), LabError> {
 }
 
 /// Lets a node that was killed begin the cluster anew, which Galera refuses unless told that its data are the latest.
-fn allow_bootstrap(file: &Path) -> Result<(), LabError> {
+pub(crate) fn allow_bootstrap(file: &Path) -> Result<(), LabError> {
     let state = std::fs::read_to_string(file)?;
     Ok(std::fs::write(file, state.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))?)
 }

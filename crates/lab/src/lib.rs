@@ -6,6 +6,7 @@
 //! alike; it starts programs, and knows no driver.
 
 mod cockroachdb;
+mod control;
 mod error;
 mod galera;
 mod kept;
@@ -15,11 +16,13 @@ mod postgres;
 mod postgres_cluster;
 mod process;
 mod programs;
+mod proxy;
 mod site;
 mod tidb;
 mod yugabytedb;
 
 pub use cockroachdb::CockroachDb;
+pub use control::Control;
 pub use error::LabError;
 pub use galera::Galera;
 pub use kept::{Condition, DATABASE, Description, Layout, down, find, folder, up};
@@ -29,6 +32,7 @@ pub use postgres::Postgres;
 pub use postgres_cluster::PostgresCluster;
 pub use process::Process;
 pub use programs::state_folder;
+pub use proxy::Proxy;
 pub use site::{Node, interrupt};
 pub use tidb::TiDb;
 pub use yugabytedb::YugabyteDb;

@@ -43,6 +43,17 @@ impl Process {
         look(self.pid).is_some_and(|seen| seen.born == self.born && !seen.ended)
     }
 
+    /// Sends a signal to it and to all that it started, wherever their process groups are.
+    pub(crate) fn signal_all(&self, signal: Signal) {
+        if !self.is_alive() {
+            return;
+        }
+        for pid in with_descendants(self.pid).into_iter().filter_map(|pid| Pid::from_raw(pid.cast_signed())) {
+            // One of them may just have ended.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
     /// Sends a signal, if it still runs; SIGKILL to what it started, too.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
@@ -84,6 +95,39 @@ pub(crate) fn end_all<'a>(processes: impl Iterator<Item = &'a Process> + Clone, 
 
 fn reap(mut child: Child) {
     std::thread::spawn(move || child.wait());
+}
+
+/// A process and all that descend from it, parents first.
+fn with_descendants(pid: u32) -> Vec<u32> {
+    let parents = parents();
+    let mut family = vec![pid];
+    let mut at = 0;
+    while let Some(parent) = family.get(at).copied() {
+        family.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(child, _)| *child));
+        at += 1;
+    }
+    family
+}
+
+/// Every process with its parent.
+#[cfg(target_os = "linux")]
+fn parents() -> Vec<(u32, u32)> {
+    let parent = |entry: std::io::Result<std::fs::DirEntry>| {
+        let pid = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?))
+    };
+    std::fs::read_dir("/proc").into_iter().flatten().filter_map(parent).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn parents() -> Vec<(u32, u32)> {
+    let Ok(output) = Command::new("ps").args(["-axo", "pid=,ppid="]).output() else { return Vec::new() };
+    let pair = |line: &str| {
+        let (pid, parent) = line.trim().split_once(' ')?;
+        Some((pid.parse().ok()?, parent.trim().parse().ok()?))
+    };
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(pair).collect()
 }
 
 /// What the operating system says of a process.
@@ -151,6 +195,20 @@ mod tests {
         reap(child);
         first.kill();
         assert!(second.wait(KILLED), "it still runs");
+    }
+
+    #[test]
+    fn a_signal_for_all_reaches_what_has_left_the_group() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "setsid sleep 1000 & echo $!; wait"]).stdout(std::process::Stdio::piped());
+        let mut child = command.process_group(0).spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        let process = |pid| Process { pid, born: look(pid).unwrap().born };
+        let (first, second) = (process(child.id()), process(line.trim().parse().unwrap()));
+        reap(child);
+        first.signal_all(Signal::KILL);
+        assert!(first.wait(KILLED) && second.wait(KILLED), "one still runs");
     }
 
     #[test]

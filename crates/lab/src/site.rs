@@ -55,6 +55,9 @@ pub struct Node {
     pub region: Option<String>,
     /// Its first process; none before its first start.
     pub process: Option<Process>,
+    /// The program that it was started with last, and its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub command: Vec<String>,
 }
 
 impl Node {
@@ -113,6 +116,17 @@ impl Site {
         Ok(site)
     }
 
+    /// The site of servers that another program has kept, and that stay when this one ends.
+    pub(crate) fn attach(found: Description, folder: &Path) -> Result<Self, LabError> {
+        let user = match found.kind.user().filter(|_| geteuid().is_root()) {
+            Some(user) => Some((id("-u", user)?, id("-g", user)?)),
+            None => None,
+        };
+        let folder = std::path::absolute(folder)?;
+        let (outlives, nodes) = (AtomicBool::new(true), Mutex::new(found.nodes));
+        Ok(Self { kind: found.kind, folder, user, kept: true, outlives, nodes })
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -148,7 +162,7 @@ impl Site {
     pub(crate) fn add(&self, name: &str, region: Option<&str>) -> usize {
         let mut nodes = self.lock();
         let region = region.map(str::to_owned);
-        nodes.push(Node { name: name.to_owned(), address: String::new(), region, process: None });
+        nodes.push(Node { name: name.to_owned(), address: String::new(), region, process: None, command: Vec::new() });
         nodes.len() - 1
     }
 
@@ -182,6 +196,7 @@ impl Site {
             let mut nodes = self.lock();
             nodes[node].address = address;
             nodes[node].process = Some(process.clone());
+            nodes[node].command = words(&command);
         }
         self.record()?;
         self.wait(node, program, limit, ready)
@@ -302,6 +317,12 @@ pub(crate) fn once_let_go(mut start: impl FnMut() -> Result<(), LabError>) -> Re
             ended => return ended,
         }
     }
+}
+
+/// A command's program and arguments.
+fn words(command: &Command) -> Vec<String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn id(which: &str, user: &str) -> Result<u32, LabError> {

@@ -24,6 +24,8 @@ pub const LATENCY_LOG: &str = "latency.hlog";
 pub const TIMELINE: &str = "timeline.csv";
 /// The page that shows a run: derived from the other files, and never read.
 pub const PAGE: &str = "report.html";
+/// Everything that was acknowledged: the ledger for the audit, written by whoever drives.
+pub const ACKNOWLEDGED: &str = "acknowledged.bin";
 /// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
 pub const DELIVERIES: &str = "deliveries.csv";
 

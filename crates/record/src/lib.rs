@@ -6,10 +6,13 @@
 //! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
 
 pub mod acid;
+pub mod audit;
 mod base64;
 pub mod claim;
 pub mod compare;
 pub mod error;
+pub mod failover;
+pub mod fault;
 pub mod folder;
 pub mod gateway;
 pub mod histogram;

@@ -41,8 +41,10 @@ pub enum Failure {
     Integrity,
     /// Every permitted retry was used up.
     Exhausted,
-    /// The connection was lost; the outcome is unknown, or it did not commit.
+    /// The connection was lost before COMMIT was sent: it did not commit.
     Connection,
+    /// The connection was lost while COMMIT was under way: nobody knows.
+    Unknown,
     /// Any other error of the database.
     Other,
 }
@@ -124,8 +126,10 @@ pub struct Failures {
     pub integrity: u64,
     /// See [`Failure::Exhausted`].
     pub exhausted: u64,
-    /// See [`Failure::Connection`].
+    /// Every lost connection: [`Failure::Connection`] and [`Failure::Unknown`].
     pub connection: u64,
+    /// Those of them that are [`Failure::Unknown`].
+    pub unknown: u64,
     /// See [`Failure::Other`].
     pub other: u64,
 }
@@ -139,10 +143,11 @@ impl Failures {
 
     /// Counts one failure.
     pub fn record(&mut self, failure: Failure) {
+        self.unknown += u64::from(failure == Failure::Unknown);
         *match failure {
             Failure::Integrity => &mut self.integrity,
             Failure::Exhausted => &mut self.exhausted,
-            Failure::Connection => &mut self.connection,
+            Failure::Connection | Failure::Unknown => &mut self.connection,
             Failure::Other => &mut self.other,
         } += 1;
     }
@@ -152,6 +157,7 @@ impl Failures {
         self.integrity += other.integrity;
         self.exhausted += other.exhausted;
         self.connection += other.connection;
+        self.unknown += other.unknown;
         self.other += other.other;
     }
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Audit;
+use crate::failover::Trouble;
+use crate::fault::Fault;
 use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
 use crate::merge::{ClientPart, RegionPart};
@@ -61,6 +64,12 @@ pub struct RunRecord {
     pub tare: Tare,
     /// Acknowledged work held against the database; `None`: not done.
     pub reconciliation: Option<Reconciliation>,
+    /// Faults that were made on purpose, in the order of their beginnings.
+    pub faults: Vec<Fault>,
+    /// Lost connections and times without a success, as they came.
+    pub trouble: Trouble,
+    /// The ledger held against the database, transaction by transaction; `None`: not done.
+    pub audit: Option<Audit>,
     /// Consistency conditions checked after the run; `None`: not done.
     pub checks: Option<Vec<CheckResult>>,
     /// Derived at the end; `None` until then.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::failover::{self, Outage};
 use crate::folder::OpenedRun;
 use crate::gateway::Moves;
 use crate::histogram::{Histogram, Stats};
@@ -37,6 +38,10 @@ pub struct Summary {
     pub tallies: Vec<TallySummary>,
     /// One entry a gateway, in the order of the plan; empty where there is only one.
     pub gateways: Vec<GatewaySummary>,
+    /// Transactions that were not completed, deferred parts included, by cause.
+    pub failures: Failures,
+    /// Trouble of the whole run, and what it cost.
+    pub outages: Vec<Outage>,
     /// How late the tool's own timer woke its terminals.
     pub lag: Stats,
 }
@@ -199,6 +204,8 @@ impl Summary {
             transactions: plan.transactions.iter().zip(&run.counts).map(transaction).collect(),
             tallies: plan.tallies.iter().zip(&run.tallies).map(tally).collect(),
             gateways: plan.gateways.iter().zip(&run.gateways).enumerate().map(gateway).collect(),
+            failures: failures(&run.counts),
+            outages: failover::outages(run, timeline),
             lag: histograms.get(&latency_log::lag_tag(Phase::Measured)).map(Histogram::stats).unwrap_or_default(),
         }
     }
@@ -276,6 +283,16 @@ fn through(
         response: stats(Clock::Response),
         service: stats(Clock::Service),
     }
+}
+
+/// What was not completed inside the interval.
+fn failures(counts: &[TransactionCounts]) -> Failures {
+    let mut failures = Failures::default();
+    for counts in counts {
+        failures.merge(&counts.measured.failures);
+        failures.merge(&counts.measured.deferred.failures);
+    }
+    failures
 }
 
 /// Batch means where there are batches enough, else what the count alone tells.

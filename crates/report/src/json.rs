@@ -54,6 +54,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
             "deviations": verdict.deviations,
         },
         "transactions": transactions,
+        "failures": summary.failures,
         "tallies": tallies,
         "clients": run.clients,
         "regions": run.regions,
@@ -66,7 +67,10 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
             "peak_rss_bytes": run.tare.peak_rss_bytes,
             "lag_ms": stats(&summary.lag),
         },
+        "faults": run.faults,
+        "outages": summary.outages,
         "reconciliation": run.reconciliation,
+        "audit": run.audit,
         "checks": run.checks,
         "folder": null,
     })

@@ -3,6 +3,7 @@
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
 mod acid;
+mod audit;
 mod calibration;
 mod check;
 mod claim;
@@ -19,6 +20,7 @@ mod targets;
 mod topology;
 
 pub use acid::{acid_json, acid_table};
+pub use audit::audit_table;
 pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
 pub use claim::{claim_json, claim_table};

@@ -8,6 +8,7 @@ use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
 
 use crate::NOT_AUDITED;
+use crate::audit::audit_table;
 use crate::columns::{columns, ms};
 
 /// The whole result; every line ends, and columns are at most about 120 wide.
@@ -17,8 +18,10 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         headline(run, summary, verdict),
         rates(run, summary),
         transactions(summary),
+        failures(summary),
         clocks(summary),
         gateways(run, summary),
+        trouble(run, summary),
         clients(run),
         regions(run),
         tare(run, summary),
@@ -193,6 +196,31 @@ fn times(stats: &Stats) -> [String; 7] {
     times.map(|time| ms(stats.count, time))
 }
 
+/// Why transactions were not completed; nothing where all were.
+fn failures(summary: &Summary) -> String {
+    let failures = &summary.failures;
+    if failures.total() == 0 {
+        return String::new();
+    }
+    format!(
+        "Not completed: {} conflicts with retries used up, {} not committed (connection lost), {} unknown (COMMIT without an \
+         answer), {} refused, {} with rows missing\n",
+        failures.exhausted,
+        failures.connection - failures.unknown.min(failures.connection),
+        failures.unknown,
+        failures.other,
+        failures.integrity
+    )
+}
+
+/// Faults, and what trouble cost; nothing where there was none.
+fn trouble(run: &RunRecord, summary: &Summary) -> String {
+    let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
+    let faults = run.faults.iter().map(|fault| format!("Fault at {}\n", fault.line()));
+    let outages = summary.outages.iter().map(|outage| format!("Trouble {}\n", outage.line(title)));
+    faults.chain(outages).collect()
+}
+
 /// Where the response time went.
 fn clocks(summary: &Summary) -> String {
     let row = |figures: &TransactionSummary| {
@@ -292,6 +320,10 @@ fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
                 item.name, item.acknowledged, item.gained, item.unknown, item.missing
             ));
         }
+    }
+    if let Some(audit) = &run.audit {
+        text.push('\n');
+        text.push_str(&audit_table(audit));
     }
     text
 }

@@ -132,6 +132,11 @@ pub fn last_name(n: i32) -> Text<16> {
     name
 }
 
+/// The number of a last name, 0..=999: the reverse of [`last_name`]; `None` if the name is none.
+pub fn last_name_number(name: &str) -> Option<i32> {
+    (0..LAST_NAMES).find(|n| &*last_name(*n) == name)
+}
+
 /// A random a-string [min .. max] (4.3.2.2): letters and digits, the length uniform in
 /// `min..=max`; `max <= N`.
 #[inline]

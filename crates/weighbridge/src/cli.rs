@@ -1,6 +1,7 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
 mod acid;
+mod durability;
 mod fleet;
 mod results;
 mod series;
@@ -14,7 +15,8 @@ use target::placement::Sharding;
 use workload::tpcc::Style;
 use workload::tpcc::schema::TABLES;
 
-pub(crate) use acid::AcidArgs;
+pub(crate) use acid::{AcidArgs, AcidCommand};
+pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Test atomicity, consistency and isolation as clause 3 asks, and what else each isolation level lets through
     Acid(AcidArgs),
+    /// Drive the terminals while servers die and networks fail, and audit what is left
+    Chaos(ChaosArgs),
     /// Write the initial data as CSV or Parquet files
     Generate(GenerateArgs),
     /// Print the result of a run again, from its folder alone
@@ -237,6 +241,13 @@ pub(crate) struct RunArgs {
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
     pub(crate) workload: Workload,
     #[command(flatten)]
+    pub(crate) drive: DriveArgs,
+}
+
+/// All that a run is asked to do.
+#[derive(Debug, Args)]
+pub(crate) struct DriveArgs {
+    #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Warehouses to drive; with --shard those of the whole fleet [default: all that are loaded]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
@@ -278,6 +289,10 @@ pub(crate) struct RunArgs {
     /// Where this client stands, such as eu-west: `merge` has a figure for each region
     #[arg(long, value_name = "NAME", value_parser = region)]
     pub(crate) region: Option<String>,
+    /// What to do about errors that would come again (refusals, rows missing): stop at the first, or go-on to the end
+    /// [default: stop if nothing succeeds]. Lost connections and conflicts never stop a run
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) on_error: Option<drive::OnError>,
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,
@@ -553,7 +568,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
 /// The longest time that can be asked for: 30 days.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
-fn duration_or_zero(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let help = "write a whole number of seconds, minutes or hours, such as 30s, 5m, 1h30m";
     let parsed: jiff::SignedDuration = text.parse().map_err(|_| help.to_owned())?;
     let duration = Duration::try_from(parsed).map_err(|_| help.to_owned())?;

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod faults;
 mod interrupt;
 mod output;
 mod progress;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Acid(args) => commands::acid::run(&args),
+        Command::Chaos(args) => commands::chaos::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Merge(args) => commands::merge::run(&args),

@@ -14,7 +14,15 @@ pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
     findings.extend(skips(case));
     findings.push(checks(case));
     findings.push(reconciliation(case));
+    findings.extend(audit(case));
     findings
+}
+
+/// Everything acknowledged, looked up by its key, if that was done (3.5.4).
+fn audit(case: Case<'_>) -> Option<Finding> {
+    let audit = case.run.audit.as_ref()?;
+    let finding = Finding::of("acknowledged transactions missing", "3.5.4", "0").figure(audit.missing().to_string());
+    Some(if audit.passed { finding.pass() } else { finding.fail(audit.detail.clone()) })
 }
 
 /// Why rules on the data say nothing of a target that has none.

@@ -32,6 +32,9 @@ struct Told<'a> {
 /// Top of an axis that has only whole ticks.
 const WHOLE: f64 = 5.0;
 
+/// Marks of trouble that a chart can bear.
+const MOST_MARKS: usize = 24;
+
 /// Fewest headline transactions a second for which a second by itself has a rate and a percentile.
 const FEWEST_PER_SECOND: f64 = 10.0;
 
@@ -69,6 +72,7 @@ impl<'a> Pictures<'a> {
         series.push(Series { name, colour, shape: Shape::Line(points) });
         let nopm = self.summary.nopm;
         let mut marks = self.interval_marks();
+        marks.extend(self.trouble_marks());
         marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
         let interval = self.summary.nopm_interval;
         let most = highest(&columns);
@@ -350,6 +354,22 @@ impl<'a> Pictures<'a> {
     fn interval_marks(&self) -> Vec<Mark> {
         let Some((from, to)) = self.stretches.interval() else { return Vec::new() };
         vec![Mark::At(from, "measurement interval opens".into()), Mark::At(to, "closes".into())]
+    }
+
+    /// Where faults were made, trouble began, and the run was steady again.
+    fn trouble_marks(&self) -> Vec<Mark> {
+        let faults = &self.run.record.faults;
+        let mut marks: Vec<Mark> = faults.iter().map(|fault| Mark::At(fault.at_seconds, fault.what.clone())).collect();
+        for outage in &self.summary.outages {
+            if outage.faults.is_empty() {
+                marks.push(Mark::At(outage.began_seconds, "trouble".into()));
+            }
+            let steady = outage.steady_seconds.filter(|after| *after > 0.0);
+            marks.extend(steady.map(|after| Mark::At(outage.began_seconds + after, "steady again".into())));
+        }
+        // A day of faults would leave nothing of the chart.
+        marks.truncate(MOST_MARKS);
+        marks
     }
 
     /// Frequency distributions of the response times (5.6.1), the deferred part of a Delivery among them.

@@ -15,6 +15,7 @@ mod sections;
 mod stretches;
 mod sweep;
 mod table;
+mod trouble;
 mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -143,6 +144,13 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             },
         },
     ];
+    if !record.faults.is_empty() || !summary.outages.is_empty() {
+        sections.push(Section {
+            id: "trouble",
+            title: "Faults and failover",
+            content: trouble::trouble(record, summary),
+        });
+    }
     if !record.clients.is_empty() {
         sections.push(Section { id: "clients", title: "Clients", content: sections::clients(record) });
     }

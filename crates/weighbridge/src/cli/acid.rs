@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use target::Isolation;
 
-use super::TargetArgs;
+use super::{DurabilityArgs, TargetArgs};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(
     after_help = "The tests work on loaded data: they enter orders and payments as a run does, and put back whatever else they\n\
     change. Every level that the database has is tested; the exit status is 3 when the level asked for (by itself: the\n\
@@ -16,6 +17,8 @@ use super::TargetArgs;
     weighbridge acid --url postgres://me@localhost/bench --isolation read-committed --html acid.html"
 )]
 pub(crate) struct AcidArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<AcidCommand>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Test these levels only, and judge them: read-committed, repeatable-read, serializable
@@ -33,4 +36,10 @@ pub(crate) struct AcidArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AcidCommand {
+    /// Crash the database under load, and look whether everything it acknowledged is there
+    Durability(DurabilityArgs),
 }

@@ -7,8 +7,8 @@ use workload::tpcc::acid::{Place, not_offered, put_back, test_level};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, check_only};
 
-use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
-use crate::cli::AcidArgs;
+use super::{Ended, Failure, Status, durability, gateways, require_data, require_file, runtime};
+use crate::cli::{AcidArgs, AcidCommand};
 use crate::{interrupt, output};
 
 /// The consistency conditions of 3.3.2; the eleventh also in the form that outlives Deliveries.
@@ -17,6 +17,9 @@ const CONDITIONS: [&str; 13] = ["C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", 
 const LEVELS: [Isolation; 3] = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
 
 pub(crate) fn run(args: &AcidArgs) -> Ended {
+    if let Some(AcidCommand::Durability(args)) = &args.command {
+        return durability::run(args);
+    }
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "test")?;
     require_file(gateways.first())?;

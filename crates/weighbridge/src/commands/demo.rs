@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use drive::fleet::Start;
-use drive::{Affinity, Options, Pacing};
+use drive::{Affinity, OnError, Options, Pacing};
 use target::{Gateways, Url};
 use tpcc::mix::Mix;
 use workload::tpcc::Style;
@@ -74,7 +74,8 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         isolation: None,
         region: String::new(),
         seed: 1,
+        on_error: OnError::default(),
         start: Start::default(),
     };
-    measure(&options, args.out.as_deref(), true, args.output.format())
+    measure(&options, args.out.as_deref(), true, None, args.output.format())
 }

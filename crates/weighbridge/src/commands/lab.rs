@@ -18,7 +18,7 @@ pub(crate) fn run(command: &LabCommand) -> Ended {
 }
 
 fn up(args: &LabUpArgs) -> Ended {
-    let (kind, base) = (args.kind, base(&args.folder)?);
+    let (kind, base) = (args.kind, base(args.folder.dir.as_deref())?);
     let (nodes, regions) = layout(args)?;
     let folder = lab::folder(kind, &base);
     if let Some(found) = lab::find(kind, &base)? {
@@ -103,7 +103,7 @@ fn not_started(kind: Kind, folder: &Path, error: &LabError) -> Failure {
 }
 
 fn down(args: &LabDownArgs) -> Ended {
-    let base = base(&args.folder)?;
+    let base = base(args.folder.dir.as_deref())?;
     let (mut stopped, mut failures) = (Vec::new(), Vec::new());
     for kind in args.kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind]) {
         match stop(kind, &base) {
@@ -140,7 +140,7 @@ fn stop(kind: Kind, base: &Path) -> Result<bool, String> {
 }
 
 fn status(args: &LabStatusArgs) -> Ended {
-    let base = base(&args.folder)?;
+    let base = base(args.folder.dir.as_deref())?;
     let (mut documents, mut text, mut failures) = (Vec::new(), String::new(), Vec::new());
     for kind in Kind::ALL {
         let folder = lab::folder(kind, &base);
@@ -221,8 +221,8 @@ fn document(found: &Description, folder: &Path) -> serde_json::Value {
 }
 
 /// The folder below which each kind has one.
-fn base(args: &LabFolderArgs) -> Result<PathBuf, Failure> {
-    let base = args.dir.clone().unwrap_or_else(lab::state_folder);
+pub(super) fn base(dir: Option<&Path>) -> Result<PathBuf, Failure> {
+    let base = dir.map_or_else(lab::state_folder, Path::to_owned);
     std::path::absolute(&base).map_err(|e| Failure::Usage(format!("--dir {}: {e}", base.display())))
 }
 

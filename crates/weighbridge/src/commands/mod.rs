@@ -1,11 +1,14 @@
 //! The commands, one file each.
 
 pub(crate) mod acid;
+mod auditing;
 pub(crate) mod calibrate;
+pub(crate) mod chaos;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod durability;
 mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
@@ -64,7 +67,7 @@ fn gateways(args: &TargetArgs) -> Result<Gateways, Failure> {
 }
 
 /// The program as it was called, for advice that can be pasted.
-fn me() -> String {
+pub(crate) fn me() -> String {
     std::env::args().next().unwrap_or_else(|| "weighbridge".to_owned())
 }
 

@@ -1,19 +1,29 @@
 //! `weighbridge run`: drive the terminals, measure, judge.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use drive::{Options, RunError};
+use drive::{Event, Options, RunError, Stop};
 use record::folder::PAGE;
+use record::run::Ended as RunEnded;
 use record::timeline::Stage;
-use record::{RecordError, RunFolder, RunRecord, Summary, TimelineRow};
-use target::Dialect;
+use record::{OpenedRun, RecordError, RunFolder, RunRecord, Summary, TimelineRow};
+use target::{Dialect, Gateways};
 
-use super::{Ended, Failure, announce, gateways, human, require_data, require_file};
-use crate::cli::{ResultFormat, RunArgs};
+use super::{Ended, Failure, Status, announce, gateways, human, require_data, require_file};
+use crate::cli::{DriveArgs, ResultFormat, RunArgs};
+use crate::faults::{Fault, Injector, Place};
 use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
-    let gateways = gateways(&args.target)?;
+    let args = &args.drive;
+    let options = options(args, gateways(&args.target)?)?;
+    measure(&options, args.out.as_deref(), args.check, None, args.output.format())
+}
+
+/// What a run is asked to do, as far as the command line tells, made sure of.
+pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, Failure> {
     args.style.require(gateways.dialect()).map_err(Failure::Usage)?;
     if args.check {
         require_data(&gateways, "check")?;
@@ -23,7 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
     if let Some(worker) = start.meets() {
         announce(worker, start.wait);
     }
-    let options = Options {
+    Ok(Options {
         gateways,
         affinity: args.affinity,
         warehouses: args.warehouses,
@@ -39,9 +49,9 @@ pub(crate) fn run(args: &RunArgs) -> Ended {
         isolation: args.isolation,
         region: args.region.clone().unwrap_or_default(),
         seed: args.seed.unwrap_or_else(any_seed),
+        on_error: args.on_error.unwrap_or_default(),
         start,
-    };
-    measure(&options, args.out.as_deref(), args.check, args.output.format())
+    })
 }
 
 /// A seed that nobody chose; small enough to be typed again.
@@ -50,9 +60,44 @@ pub(super) fn any_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id())) % 1_000_000_000
 }
 
+/// The faults that are laid over a run.
+pub(super) struct Faults {
+    pub(super) place: Arc<Place>,
+    pub(super) list: Vec<Fault>,
+}
+
 /// Runs, checks if asked to, judges, and prints the result.
-pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, format: ResultFormat) -> Ended {
-    let stop = interrupt::stop();
+pub(super) fn measure(
+    options: &Options,
+    out: Option<&Path>,
+    check: bool,
+    faults: Option<&Faults>,
+    format: ResultFormat,
+) -> Ended {
+    let (folder, mut record) = drive_to_the_end(options, out, faults, &interrupt::stop())?;
+    if check && !record.target.without_data {
+        record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
+    }
+    let opened = keep_result(&folder, record)?;
+    // Without a page there is still a result to show.
+    let page = super::report::write_page(&opened, &folder.file(PAGE));
+    let status = super::report::show(&opened, format)?;
+    page?;
+    if let RunEnded::Failed(why) = &opened.record.ended {
+        return Err(Failure::Failed(format!("the run was stopped: {why}")));
+    }
+    let lost = opened.record.audit.as_ref().is_some_and(|audit| !audit.passed);
+    Ok(if lost { Status::NotBelieved } else { status })
+}
+
+/// Runs, with faults if there are any, brings the database back, and holds the ledger against it if anything may have
+/// been lost.
+pub(super) fn drive_to_the_end(
+    options: &Options,
+    out: Option<&Path>,
+    faults: Option<&Faults>,
+    stop: &Stop,
+) -> Result<(RunFolder, RunRecord), Failure> {
     let make_folder = |plan: &record::Plan| {
         let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
         eprintln!(
@@ -67,21 +112,55 @@ pub(super) fn measure(options: &Options, out: Option<&Path>, check: bool, format
         );
         Ok::<RunFolder, RecordError>(folder)
     };
-    let mut live = Live::default();
-    let (folder, mut record) =
-        drive::run(options, &stop, make_folder, &mut |row| live.show(row)).map_err(|e| match e {
-            RunError::Usage(message) => Failure::Usage(message),
-            other => Failure::Failed(other.to_string()),
-        })?;
-    if check && !record.target.without_data {
-        record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
+    let (mut live, mut injector, mut made) = (Live::default(), None, Vec::new());
+    let mut watch = |event: Event<'_>| match event {
+        Event::Second(row) => {
+            if let (Some(faults), None) = (faults, &injector) {
+                // The first second tells exactly when the run began.
+                let start = Instant::now() - Duration::from_secs_f64(row.elapsed_s);
+                injector = Some(Injector::start(&faults.place, &faults.list, start));
+            }
+            live.show(row);
+        }
+        Event::Ended => made = bring_back(faults, injector.take()),
+    };
+    let ran = drive::run(options, stop, make_folder, &mut watch);
+    if ran.is_err() {
+        bring_back(faults, injector);
+    }
+    let (folder, mut record) = ran.map_err(|e| match e {
+        RunError::Usage(message) => Failure::Usage(message),
+        other => Failure::Failed(other.to_string()),
+    })?;
+    if faults.is_some() {
+        record.plan.deviations.push("faults were made on purpose".to_owned());
+        record.faults = made;
         folder.write_record(&record)?;
     }
-    conclude(&folder, record, format)
+    let ledger = super::auditing::ledger(folder.path())?;
+    if let Some(ledger) = ledger.filter(|ledger| faults.is_some() || ledger.has_unknown()) {
+        super::auditing::await_recovery(&options.gateways)?;
+        record.audit = Some(super::auditing::against(&options.gateways, &ledger)?);
+        folder.write_record(&record)?;
+    }
+    Ok((folder, record))
 }
 
-/// Derives summary and verdict from the folder, keeps them and the page in it, and prints the result.
-fn conclude(folder: &RunFolder, record: RunRecord, format: ResultFormat) -> Ended {
+/// Ends the faults of a run that is over, undoes what they left behind, and waits until the database answers.
+fn bring_back(faults: Option<&Faults>, injector: Option<Injector>) -> Vec<record::fault::Fault> {
+    let made = injector.map(Injector::end).unwrap_or_default();
+    if let Some(faults) = faults {
+        let back = faults.place.restore().and_then(|()| super::auditing::await_recovery(&faults.place.gateways));
+        // What can't be brought back can't be audited either, which is where it is said.
+        if let Err(Failure::Failed(why) | Failure::Usage(why)) = back {
+            eprintln!("warning: {why}");
+        }
+    }
+    made
+}
+
+/// Derives summary and verdict from the folder, and keeps them in it.
+pub(super) fn keep_result(folder: &RunFolder, record: RunRecord) -> Result<OpenedRun, Failure> {
     folder.write_record(&record)?;
     let opened = RunFolder::open(folder.path())?;
     let mut record = opened.record.clone();
@@ -90,12 +169,7 @@ fn conclude(folder: &RunFolder, record: RunRecord, format: ResultFormat) -> Ende
     record.summary = Some(summary);
     record.verdict = Some(verdict);
     folder.write_record(&record)?;
-    let opened = RunFolder::open(folder.path())?;
-    // Without a page there is still a result to show.
-    let page = super::report::write_page(&opened, &folder.file(PAGE));
-    let status = super::report::show(&opened, format)?;
-    page?;
-    Ok(status)
+    Ok(RunFolder::open(folder.path())?)
 }
 
 /// The folder asked for, or one named for the moment and the run.

@@ -255,7 +255,7 @@ fn refusal(words: &[String], gateways: &[Gateways]) -> Result<(), Failure> {
         match &command {
             Command::Load(args) if args.foreign_keys_only => load::require_late_foreign_keys(gateways.dialect())?,
             Command::Load(args) => drop(load::plan(args, gateways, None)?),
-            Command::Run(args) => args.style.require(gateways.dialect()).map_err(Failure::Usage)?,
+            Command::Run(args) => args.drive.style.require(gateways.dialect()).map_err(Failure::Usage)?,
             _ => {}
         }
     }

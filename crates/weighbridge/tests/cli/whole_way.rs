@@ -14,7 +14,7 @@ fn the_demo_prints_a_verdict_and_passed_checks() {
     assert!(said.stderr.contains("Try next:"), "{}", said.stderr);
     assert_eq!(
         files(&place.path("run")),
-        ["deliveries.csv", "latency.hlog", "report.html", "run.json", "timeline.csv"]
+        ["acknowledged.bin", "deliveries.csv", "latency.hlog", "report.html", "run.json", "timeline.csv"]
     );
 
     let again = done(&["report", &run]);

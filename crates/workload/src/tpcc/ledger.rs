@@ -11,6 +11,7 @@ use ::tpcc::money::Cents;
 use target::{Class, Error, Session};
 
 use super::Output;
+use super::acknowledged::{Entry, Journal};
 
 /// What was acknowledged for a district.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,6 +112,7 @@ struct District {
 pub struct State {
     districts: BTreeMap<(i32, i32), District>,
     warehouse_ytd: BTreeMap<i32, Cents>,
+    at_us: i64,
 }
 
 impl State {
@@ -129,11 +131,23 @@ impl State {
             let district = District { next_o_id: row.big(2)?, ytd: row.cents(3)?, undelivered: row.big(4)? };
             state.districts.insert((row.int(0)?, row.int(1)?), district);
         }
-        let sql = "SELECT w_id, w_ytd FROM warehouse WHERE w_id BETWEEN $1 AND $2";
+        let sql = "SELECT w_id, w_ytd, LOCALTIMESTAMP FROM warehouse WHERE w_id BETWEEN $1 AND $2";
         for row in session.query(sql, &slice).await?.rows() {
             state.warehouse_ytd.insert(row.int(0)?, row.cents(1)?);
+            state.at_us = row.timestamp(2)?;
         }
         Ok(state)
+    }
+
+    /// The beginning of a ledger of acknowledgements: its header, and each district as it is.
+    pub fn opening(&self) -> Vec<u8> {
+        let mut journal = Journal::default();
+        for ((w_id, d_id), district) in &self.districts {
+            let District { next_o_id, ytd, undelivered } = *district;
+            let (next_o_id, undelivered) = (next_o_id as i32, undelivered as u32);
+            journal.enter(0, Entry::Before { w_id: *w_id, d_id: *d_id, next_o_id, ytd, undelivered });
+        }
+        [&Journal::header(self.at_us)[..], journal.bytes()].concat()
     }
 
     /// Warehouses found.
@@ -223,7 +237,7 @@ mod tests {
 
     fn state(next_o_id: i64, ytd: Cents, undelivered: i64) -> State {
         let districts = [((1, 1), District { next_o_id, ytd, undelivered })].into();
-        State { districts, warehouse_ytd: [(1, ytd)].into() }
+        State { districts, warehouse_ytd: [(1, ytd)].into(), at_us: 0 }
     }
 
     fn ledger(account: Account) -> Ledger {

@@ -1,6 +1,8 @@
 //! TPC-C against a session: one file a transaction, each to be read beside its clause.
 
 pub mod acid;
+pub mod acknowledged;
+pub mod audit;
 pub mod catalog;
 pub mod check;
 mod customer;

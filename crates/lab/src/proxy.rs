@@ -1,0 +1,311 @@
+//! A network between a client and a server that can be made to fail: a forwarder of TCP connections on the loopback
+//! interface, which can be cut, slowed down, and made to lose what matters most.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often a held connection looks whether it may go on.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What ends a transaction, on any wire that sends SQL as text.
+const COMMIT: &[u8] = b"COMMIT";
+
+/// A forwarder to one server; dropping it closes all its connections.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    network: Arc<Network>,
+    listening: Option<JoinHandle<()>>,
+}
+
+/// The state of the network.
+#[derive(Debug, Default)]
+struct Network {
+    closed: AtomicBool,
+    cut: AtomicBool,
+    delay_us: AtomicU64,
+    lost_answers: AtomicU32,
+    lost_requests: AtomicU32,
+    truncated: AtomicU32,
+    garbled: AtomicU32,
+    open: Mutex<Vec<Arc<Link>>>,
+}
+
+/// Both ends of one connection.
+#[derive(Debug)]
+struct Link {
+    client: TcpStream,
+    server: TcpStream,
+    /// The next thing that the server says is lost, and the connection with it.
+    loses_answer: AtomicBool,
+}
+
+impl Link {
+    fn close(&self) {
+        // It may be closed already, which is what was wanted.
+        let _ = (self.client.shutdown(Shutdown::Both), self.server.shutdown(Shutdown::Both));
+    }
+}
+
+impl Network {
+    fn open(&self) -> MutexGuard<'_, Vec<Arc<Link>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits out a cut and a delay; `false` if the proxy was closed meanwhile.
+    fn travel(&self, delayed: bool) -> bool {
+        let delay = Duration::from_micros(self.delay_us.load(Ordering::Relaxed));
+        if delayed && !delay.is_zero() {
+            std::thread::sleep(delay);
+        }
+        while self.cut.load(Ordering::Relaxed) && !self.closed.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
+        !self.closed.load(Ordering::Relaxed)
+    }
+}
+
+/// Takes one of those that are still to come, if there is any.
+fn take_one(left: &AtomicU32) -> bool {
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+}
+
+impl Proxy {
+    /// Listens on a free port and forwards every connection to `server`, a host with a port.
+    ///
+    /// # Errors
+    /// If nothing can listen.
+    pub fn to(server: &str) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let (address, network) = (listener.local_addr()?, Arc::new(Network::default()));
+        let (server, shared) = (server.to_owned(), network.clone());
+        let listening = std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if shared.closed.load(Ordering::Relaxed) {
+                    return;
+                }
+                // A server that is down, or a client that is gone already, has no connection.
+                let _ = client.and_then(|client| connect(client, TcpStream::connect(&server)?, &shared));
+            }
+        });
+        Ok(Self { address, network, listening: Some(listening) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Connections open now.
+    pub fn open(&self) -> usize {
+        self.network.open().len()
+    }
+
+    /// Cuts the network: connections stay, and nothing passes in either way until [`Proxy::heal`].
+    pub fn cut(&self) {
+        self.network.cut.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends a cut and a delay; what was sent meanwhile arrives now.
+    pub fn heal(&self) {
+        self.network.cut.store(false, Ordering::Relaxed);
+        self.delay(Duration::ZERO);
+    }
+
+    /// From now on makes each answer so much later.
+    pub fn delay(&self, delay: Duration) {
+        let us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
+        self.network.delay_us.store(us, Ordering::Relaxed);
+    }
+
+    /// Closes all connections that are open; new ones are taken.
+    pub fn reset(&self) {
+        self.network.open().iter().for_each(|link| link.close());
+    }
+
+    /// Loses the answers to the next `count` COMMITs, which the server has carried out, and their connections.
+    pub fn lose_answers_to_commit(&self, count: u32) {
+        self.network.lost_answers.store(count, Ordering::Relaxed);
+    }
+
+    /// Loses the next `count` COMMITs on their way to the server, and their connections.
+    pub fn lose_commits(&self, count: u32) {
+        self.network.lost_requests.store(count, Ordering::Relaxed);
+    }
+
+    /// Ends connections in the middle of the next `count` things that the server says.
+    pub fn truncate(&self, count: u32) {
+        self.network.truncated.store(count, Ordering::Relaxed);
+    }
+
+    /// Garbles the beginning of the next `count` things that the server says.
+    pub fn garble(&self, count: u32) {
+        self.network.garbled.store(count, Ordering::Relaxed);
+    }
+
+    /// How many of the losses and damages that were asked for are still to come.
+    pub fn pending(&self) -> u32 {
+        let Network { lost_answers, lost_requests, truncated, garbled, .. } = &*self.network;
+        [lost_answers, lost_requests, truncated, garbled].map(|left| left.load(Ordering::Relaxed)).iter().sum()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.network.closed.store(true, Ordering::Relaxed);
+        self.reset();
+        // Only a connection wakes the listener.
+        let _ = TcpStream::connect(self.address);
+        if let Some(listening) = self.listening.take() {
+            let _ = listening.join();
+        }
+    }
+}
+
+/// Forwards both ways until either end closes.
+fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::Result<()> {
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let ways = [(client.try_clone()?, server.try_clone()?), (server.try_clone()?, client.try_clone()?)];
+    let link = Arc::new(Link { client, server, loses_answer: AtomicBool::new(false) });
+    network.open().push(link.clone());
+    for ((from, to), way) in ways.into_iter().zip([ask, answer]) {
+        let (network, link) = (network.clone(), link.clone());
+        std::thread::spawn(move || {
+            let _ = forward(from, to, &network, &link, way);
+            link.close();
+            network.open().retain(|other| !Arc::ptr_eq(other, &link));
+        });
+    }
+    Ok(())
+}
+
+/// What becomes of something said: how many bytes of it arrive, and whether the connection lasts.
+type Way = fn(&mut [u8], &Network, &Link) -> Option<(usize, bool)>;
+
+fn forward(mut from: TcpStream, mut to: TcpStream, network: &Network, link: &Link, way: Way) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = from.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        let Some((arrives, lasts)) = way(&mut buffer[..length], network, link) else { return Ok(()) };
+        to.write_all(&buffer[..arrives])?;
+        if !lasts {
+            return Ok(());
+        }
+    }
+}
+
+/// On the way to the server.
+fn ask(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)> {
+    if !network.travel(false) {
+        return None;
+    }
+    if said.windows(COMMIT.len()).any(|window| window == COMMIT) {
+        if take_one(&network.lost_requests) {
+            return None;
+        }
+        if take_one(&network.lost_answers) {
+            link.loses_answer.store(true, Ordering::SeqCst);
+        }
+    }
+    Some((said.len(), true))
+}
+
+/// On the way to the client.
+fn answer(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)> {
+    if link.loses_answer.load(Ordering::SeqCst) || !network.travel(true) {
+        return None;
+    }
+    if take_one(&network.truncated) {
+        return Some((said.len() / 2, false));
+    }
+    if take_one(&network.garbled) {
+        said.iter_mut().take(4).for_each(|byte| *byte ^= 0xa5);
+    }
+    Some((said.len(), true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that answers each thing said with the same.
+    fn echo() -> String {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                std::thread::spawn(move || {
+                    let mut buffer = [0; 1024];
+                    while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                        if stream.write_all(&buffer[..length]).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    fn say(stream: &mut TcpStream, what: &[u8]) -> io::Result<Vec<u8>> {
+        stream.write_all(what)?;
+        let mut buffer = [0; 1024];
+        let length = stream.read(&mut buffer)?;
+        Ok(buffer[..length].to_vec())
+    }
+
+    #[test]
+    fn a_cut_holds_everything_until_it_is_healed() {
+        let proxy = Proxy::to(&echo()).unwrap();
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        assert_eq!(say(&mut client, b"one").unwrap(), b"one");
+        proxy.cut();
+        client.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        assert!(say(&mut client, b"two").is_err(), "nothing passes");
+        proxy.heal();
+        client.set_read_timeout(None).unwrap();
+        let mut late = [0; 3];
+        client.read_exact(&mut late).unwrap();
+        assert_eq!(&late, b"two");
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_lost() {
+        let proxy = Proxy::to(&echo()).unwrap();
+        let connect = || TcpStream::connect(proxy.address()).unwrap();
+        let gone = |answer: io::Result<Vec<u8>>| answer.map_or(true, |bytes| bytes.is_empty());
+        proxy.lose_answers_to_commit(1);
+        let mut client = connect();
+        assert_eq!(say(&mut client, b"SELECT 1").unwrap(), b"SELECT 1");
+        assert!(gone(say(&mut client, b"COMMIT")));
+        assert_eq!((proxy.pending(), say(&mut connect(), b"COMMIT").unwrap()), (0, b"COMMIT".to_vec()));
+        proxy.lose_commits(1);
+        assert!(gone(say(&mut connect(), b"x COMMIT y")));
+        proxy.truncate(1);
+        let mut client = connect();
+        assert_eq!(say(&mut client, b"12345678").unwrap(), b"1234");
+        assert!(gone(say(&mut client, b"more")));
+        proxy.garble(1);
+        assert_ne!(say(&mut connect(), b"12345678").unwrap(), b"12345678");
+        assert_eq!(say(&mut connect(), b"12345678").unwrap(), b"12345678");
+    }
+
+    #[test]
+    fn a_reset_closes_what_is_open_and_takes_what_comes() {
+        let proxy = Proxy::to(&echo()).unwrap();
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        assert_eq!(say(&mut client, b"one").unwrap(), b"one");
+        proxy.reset();
+        assert!(say(&mut client, b"two").map_or(true, |answer| answer.is_empty()));
+        assert_eq!(say(&mut TcpStream::connect(proxy.address()).unwrap(), b"three").unwrap(), b"three");
+    }
+}

@@ -1,0 +1,32 @@
+//! `weighbridge chaos`: a run with faults laid over it.
+
+use std::sync::Arc;
+
+use super::run::{Faults, measure, options};
+use super::{Ended, gateways, require_data};
+use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs};
+use crate::faults::{Fault, Place, read};
+
+pub(crate) fn run(args: &ChaosArgs) -> Ended {
+    let mut faults = args.faults.clone();
+    if let Some(path) = &args.schedule {
+        faults.extend(read(path)?);
+    }
+    let place = place(&args.drive.target, &args.lab, &faults)?;
+    require_data(&place.gateways, "put in danger")?;
+    let options = options(&args.drive, place.gateways.clone())?;
+    let faults = Faults { place: Arc::new(place), list: faults };
+    measure(&options, args.drive.out.as_deref(), args.drive.check, Some(&faults), args.drive.output.format())
+}
+
+/// Where the faults are made.
+pub(super) fn place(target: &TargetArgs, lab: &LabTargetArgs, faults: &[Fault]) -> Result<Place, super::Failure> {
+    match lab.lab {
+        Some(kind) => Place::lab(kind, &super::lab::base(lab.dir.as_deref())?, faults),
+        None => {
+            // What the URLs say is wrong with them comes first.
+            gateways(target)?;
+            Place::of_urls(&target.urls, faults)
+        }
+    }
+}

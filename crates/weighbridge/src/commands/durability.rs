@@ -1,0 +1,125 @@
+//! `weighbridge acid durability`: the database crashes under load; is everything there that it acknowledged (3.5)?
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drive::fleet::Start;
+use drive::{Affinity, OnError, Options, Pacing};
+use record::OpenedRun;
+use record::audit::Audit;
+use record::folder::PAGE;
+use record::run::{CheckCounts, CheckResult};
+use target::Gateways;
+use tpcc::mix::Mix;
+use workload::tpcc::Style;
+
+use super::run::{Faults, any_seed, drive_to_the_end, keep_result, results_folder};
+use super::{Ended, Failure, Status, auditing, chaos, check, require_data, require_file};
+use crate::cli::DurabilityArgs;
+use crate::faults::{Action, Fault};
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &DurabilityArgs) -> Ended {
+    let faults = faults(args);
+    let place = chaos::place(&args.target, &args.lab, &faults)?;
+    let gateways = place.gateways.clone();
+    require_data(&gateways, "lose")?;
+    require_file(gateways.first())?;
+    if let Some(folder) = &args.audit {
+        return audit_only(args, &gateways, folder);
+    }
+    let options = Options {
+        gateways: gateways.clone(),
+        affinity: Affinity::None,
+        warehouses: args.warehouses,
+        first_warehouse: 1,
+        total_warehouses: None,
+        ramp: Duration::ZERO,
+        duration: args.crash_after + args.duration,
+        pacing: Pacing::None,
+        connections: args.connections,
+        terminals: None,
+        style: Style::Batch,
+        mix: Mix::standard(),
+        isolation: None,
+        region: String::new(),
+        seed: any_seed(),
+        on_error: OnError::default(),
+        start: Start::default(),
+    };
+    let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
+    let faults = Faults { place: Arc::new(place), list: faults };
+    let (folder, mut record) = drive_to_the_end(&options, Some(&out), Some(&faults), &interrupt::stop())?;
+    record.checks = Some(check::after_run(&gateways, &record.plan)?);
+    let opened = keep_result(&folder, record)?;
+    super::report::write_page(&opened, &folder.file(PAGE))?;
+    conclude(args, &opened)
+}
+
+/// The crash, and what brings the database back.
+fn faults(args: &DurabilityArgs) -> Vec<Fault> {
+    let node = args.node.clone().unwrap_or_else(|| "node1".to_owned());
+    let (crash, back) = match (&args.lab.lab, &args.crash_command) {
+        (Some(_), _) => (Some(Action::Kill(node.clone())), Some(Action::Restart(node))),
+        (None, command) => (command.clone().map(Action::Command), args.restart_command.clone().map(Action::Command)),
+    };
+    let at = |at: Duration| move |action| Fault { at, action };
+    let crash = crash.map(at(args.crash_after));
+    crash.into_iter().chain(back.map(at(args.crash_after + args.down))).collect()
+}
+
+/// The audit of a run that is over.
+fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ended {
+    let ledger = auditing::ledger(folder)?;
+    let ledger = ledger.ok_or_else(|| Failure::Failed(format!("{}: there is no ledger in it", folder.display())))?;
+    auditing::await_recovery(gateways)?;
+    let audit = auditing::against(gateways, &ledger)?;
+    if args.json {
+        output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;
+    } else {
+        output::print(&report::audit_table(&audit))?;
+    }
+    Ok(status(audit.passed))
+}
+
+fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
+    let record = &opened.record;
+    let audit = record.audit.as_ref().ok_or_else(|| Failure::Failed("the ledger was not audited".to_owned()))?;
+    let checks = record.checks.as_deref().unwrap_or_default();
+    let passed = audit.passed && checks.iter().all(|check| check.passed);
+    let crashed = record.faults.first().is_some_and(|fault| fault.failed.is_none());
+    if !crashed {
+        let why = record.faults.first().map_or_else(|| "the run ended before".to_owned(), |fault| fault.line());
+        return Err(Failure::Failed(format!("there was no crash: {why}")));
+    }
+    if args.json {
+        output::print_json(&serde_json::json!({
+            "passed": passed,
+            "audit": audit,
+            "checks": checks,
+            "faults": record.faults,
+            "folder": opened.path,
+        }))?;
+    } else {
+        output::print(&text(opened, audit, checks, passed))?;
+    }
+    Ok(status(passed))
+}
+
+fn text(opened: &OpenedRun, audit: &Audit, checks: &[CheckResult], passed: bool) -> String {
+    let faults: String = opened.record.faults.iter().map(|fault| format!("Fault at {}\n", fault.line())).collect();
+    let failed =
+        checks.iter().filter(|check| !check.passed).map(|check| format!("    {}: {}\n", check.name, check.detail));
+    format!(
+        "{faults}\n{}\nChecks of the data: {}\n{}Durability: {}\n",
+        report::audit_table(audit),
+        CheckCounts::of(checks),
+        failed.collect::<String>(),
+        if passed { "nothing acknowledged is missing" } else { "FAILED" }
+    )
+}
+
+fn status(passed: bool) -> Status {
+    if passed { Status::Done } else { Status::NotBelieved }
+}

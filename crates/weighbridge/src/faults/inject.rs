@@ -1,0 +1,64 @@
+//! Making the faults of a schedule while a run goes on, each by a thread of its own: one that takes long delays no other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use record::fault::Fault as Made;
+
+use super::{Fault, Place};
+
+/// How often a waiting fault looks whether the run is over.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The faults of a run under way.
+#[derive(Debug)]
+pub(crate) struct Injector {
+    faults: Vec<JoinHandle<Option<Made>>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Injector {
+    /// Makes each fault at its time after `start`.
+    pub(crate) fn start(place: &Arc<Place>, faults: &[Fault], start: Instant) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let make = |fault: &Fault| {
+            let (place, fault, over) = (place.clone(), fault.clone(), over.clone());
+            std::thread::spawn(move || inject(&place, &fault, start, &over))
+        };
+        Self { faults: faults.iter().map(make).collect(), over }
+    }
+
+    /// Forgets the faults that have not begun, waits for those that have, and returns what was made.
+    pub(crate) fn end(self) -> Vec<Made> {
+        self.over.store(true, Ordering::Relaxed);
+        let mut made: Vec<Made> = self.faults.into_iter().filter_map(|fault| fault.join().ok().flatten()).collect();
+        made.sort_by(|a, b| a.at_seconds.total_cmp(&b.at_seconds));
+        made
+    }
+}
+
+fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Option<Made> {
+    let due = start + fault.at;
+    while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
+        if over.load(Ordering::Relaxed) {
+            return None;
+        }
+        std::thread::sleep(wait.min(LOOK));
+    }
+    let what = fault.action.to_string();
+    let began = Instant::now();
+    eprintln!("fault: {what}");
+    let failed = place.act(&fault.action).err();
+    let made = Made {
+        what,
+        at_seconds: began.saturating_duration_since(start).as_secs_f64(),
+        took_seconds: began.elapsed().as_secs_f64(),
+        failed,
+    };
+    if let Some(why) = &made.failed {
+        tracing::warn!("{} failed: {why}", made.what);
+    }
+    Some(made)
+}

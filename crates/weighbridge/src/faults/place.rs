@@ -1,0 +1,226 @@
+//! Where faults are made: the servers of a lab, which can be killed, and the ways to any server, which can be cut.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lab::{Control, DATABASE, Kind, Proxy};
+use target::Gateways;
+
+use super::{Action, Fault};
+use crate::commands::Failure;
+
+/// The servers of a run under faults.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) gateways: Gateways,
+    /// Names by which a node is called, in the order of the nodes.
+    names: Vec<Vec<String>>,
+    control: Option<Control>,
+    /// One a node, or none where the network is left alone.
+    proxies: Vec<Proxy>,
+}
+
+impl Place {
+    /// The kept servers of a kind, reached through proxies if the faults need them.
+    pub(crate) fn lab(kind: Kind, base: &Path, faults: &[Fault]) -> Result<Self, Failure> {
+        let control = Control::of(kind, base)?;
+        let me = crate::commands::me();
+        let control = control.ok_or_else(|| {
+            Failure::Failed(format!("there is no {kind} in {}: `{me} lab up {kind}` starts one", base.display()))
+        })?;
+        let nodes = control.nodes();
+        if let Some(dead) = nodes.iter().find(|node| !node.is_alive()) {
+            return Err(Failure::Failed(format!("`{}` of {kind} is not running: see `{me} lab status`", dead.name)));
+        }
+        let names = (1..).zip(&nodes).map(|(at, node)| vec![node.name.clone(), format!("node{at}"), at.to_string()]);
+        let names: Vec<Vec<String>> = names.collect();
+        // Only the first takes writes where the others are its standbys.
+        let driven = if kind == Kind::Postgres { &nodes[..1] } else { &nodes[..] };
+        let addresses: Vec<String> = driven.iter().map(|node| node.address.clone()).collect();
+        let (proxies, addresses) = behind_proxies(&addresses, faults)?;
+        let urls: Vec<String> = addresses.iter().map(|address| kind.url(address, DATABASE)).collect();
+        let gateways = Gateways::parse(&urls).map_err(|e| Failure::Usage(e.to_string()))?;
+        Self { gateways, names, control: Some(control), proxies }.fit_for(faults)
+    }
+
+    /// Whatever is behind URLs, reached through proxies if the faults need them.
+    pub(crate) fn of_urls(urls: &[String], faults: &[Fault]) -> Result<Self, Failure> {
+        let usage = |e: target::UrlError| Failure::Usage(e.to_string());
+        let mut gateways = Gateways::parse(urls).map_err(usage)?;
+        let names = (1..=gateways.urls().len()).map(|at| vec![format!("node{at}"), at.to_string()]).collect();
+        let mut proxies = Vec::new();
+        if faults.iter().any(|fault| fault.action.needs_proxy()) {
+            if urls.len() != gateways.urls().len() {
+                return Err(Failure::Usage("with faults of the network give each URL a --url of its own".to_owned()));
+            }
+            let ways: Option<Vec<Way>> =
+                urls.iter().zip(gateways.urls()).map(|(text, url)| Way::of(text, url)).collect();
+            let ways =
+                ways.ok_or_else(|| Failure::Usage(format!("there is no network to be cut before {gateways}")))?;
+            let addresses: Vec<String> = ways.iter().map(|way| way.address.clone()).collect();
+            let (made, through) = behind_proxies(&addresses, faults)?;
+            let urls: Vec<String> = ways.iter().zip(&through).map(|(way, address)| way.through(address)).collect();
+            gateways = Gateways::parse(&urls).map_err(usage)?;
+            proxies = made;
+        }
+        Self { gateways, names, control: None, proxies }.fit_for(faults)
+    }
+
+    /// Refuses faults that can't be made here, before anything is touched.
+    fn fit_for(self, faults: &[Fault]) -> Result<Self, Failure> {
+        for Fault { action, .. } in faults {
+            if action.needs_server() && self.control.is_none() {
+                return Err(Failure::Usage(format!(
+                    "`{action}` needs a server of `lab` (--lab KIND); elsewhere use `command '...'`"
+                )));
+            }
+            let Some(name) = action.node() else { continue };
+            let known = if action.needs_proxy() { &self.names[..self.proxies.len()] } else { &self.names[..] };
+            if self.node(name).is_none_or(|node| node >= known.len()) {
+                let known: Vec<&str> = known.iter().map(|names| names[0].as_str()).collect();
+                return Err(Failure::Usage(format!("`{action}`: there is no `{name}`, only {}", known.join(", "))));
+            }
+        }
+        Ok(self)
+    }
+
+    fn node(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|names| names.iter().any(|one| one == name))
+    }
+
+    /// Does it, and returns when it is done.
+    pub(super) fn act(&self, action: &Action) -> Result<(), String> {
+        // Both were made sure of.
+        let node = action.node().and_then(|name| self.node(name)).unwrap_or_default();
+        let control = || self.control.as_ref().ok_or_else(|| "no server of `lab`".to_owned());
+        let proxy = || self.proxies.get(node).ok_or_else(|| "no proxy".to_owned());
+        let done = match action {
+            Action::Kill(_) => control()?.kill(node),
+            Action::Stop(_) => control()?.freeze(node),
+            Action::Continue(_) => control()?.thaw(node),
+            Action::Restart(_) => control()?.restart(node),
+            Action::Cut(_) => return proxy().map(Proxy::cut),
+            Action::Heal(_) => return proxy().map(Proxy::heal),
+            Action::Reset(_) => return proxy().map(Proxy::reset),
+            Action::Delay(_, delay) => return proxy().map(|proxy| proxy.delay(*delay)),
+            Action::Command(command) => return shell(command),
+        };
+        done.map_err(|e| e.to_string())
+    }
+
+    /// Ends what the faults have left behind: servers of a lab run again, and the network is whole.
+    pub(crate) fn restore(&self) -> Result<(), Failure> {
+        self.proxies.iter().for_each(Proxy::heal);
+        let Some(control) = &self.control else { return Ok(()) };
+        for (number, node) in control.nodes().iter().enumerate() {
+            if node.is_alive() {
+                control.thaw(number)?;
+            } else {
+                eprintln!("starting {} again", node.name);
+                control.restart(number)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A proxy before each address, if the faults need any, and the addresses to use.
+fn behind_proxies(addresses: &[String], faults: &[Fault]) -> Result<(Vec<Proxy>, Vec<String>), Failure> {
+    if !faults.iter().any(|fault| fault.action.needs_proxy()) {
+        return Ok((Vec::new(), addresses.to_vec()));
+    }
+    let proxies = addresses.iter().map(|address| Proxy::to(address)).collect::<std::io::Result<Vec<_>>>()?;
+    let through = proxies.iter().map(|proxy| proxy.address().to_string()).collect();
+    Ok((proxies, through))
+}
+
+/// A URL cut around its host and port.
+struct Way {
+    before: String,
+    address: String,
+    after: String,
+}
+
+impl Way {
+    /// `None` if the URL has no single host.
+    fn of(text: &str, url: &target::Url) -> Option<Self> {
+        fn cut(text: &str) -> Option<(&str, &str, &str)> {
+            let (scheme, rest) = text.split_once("://")?;
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
+            let start = scheme.len() + 3;
+            Some((&text[..start + host], &rest[host..end], &rest[end..]))
+        }
+        let (before, host, after) = cut(text)?;
+        // As it is shown it always has a port.
+        let shown = url.to_string();
+        let (_, address, _) = cut(&shown)?;
+        (!host.is_empty() && !host.contains(',')).then(|| Self {
+            before: before.to_owned(),
+            address: address.to_owned(),
+            after: after.to_owned(),
+        })
+    }
+
+    fn through(&self, address: &str) -> String {
+        format!("{}{address}{}", self.before, self.after)
+    }
+}
+
+/// How long a user's command may take.
+const COMMAND_LIMIT: Duration = Duration::from_secs(600);
+
+/// Runs a command by the shell; what it prints goes to standard error.
+pub(crate) fn shell(command: &str) -> Result<(), String> {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(std::io::stderr());
+    let mut child = shell.spawn().map_err(|e| e.to_string())?;
+    let give_up = Instant::now() + COMMAND_LIMIT;
+    loop {
+        match child.try_wait().map_err(|e| e.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(status.to_string()),
+            None if Instant::now() > give_up => {
+                let _ = child.kill();
+                return Err(format!("it had not ended after {} s", COMMAND_LIMIT.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_keeps_all_but_its_host() {
+        for (text, address, through) in [
+            ("postgres://me:a%40b@db/bench?sslmode=disable", "db:5432", "postgres://me:a%40b@X/bench?sslmode=disable"),
+            ("mariadb://me@db:3307/bench", "db:3307", "mariadb://me@X/bench"),
+            ("mysql://me@[::1]/bench", "[::1]:3306", "mysql://me@X/bench"),
+        ] {
+            let way = Way::of(text, &target::Url::parse(text).unwrap()).unwrap();
+            assert_eq!((way.address.as_str(), way.through("X").as_str()), (address, through));
+        }
+        for none in ["sqlite:a.db", "postgres://a,b/bench"] {
+            assert!(Way::of(none, &target::Url::parse(none).unwrap()).is_none(), "{none}");
+        }
+    }
+
+    #[test]
+    fn faults_are_refused_where_they_cannot_be_made() {
+        let refused = |urls: &[&str], fault: &str| {
+            let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+            match Place::of_urls(&urls, &[fault.parse().unwrap()]) {
+                Err(Failure::Usage(message)) => message,
+                other => panic!("{fault}: {other:?}"),
+            }
+        };
+        assert!(refused(&["postgres://me@a/db"], "1s kill node1").contains("--lab"));
+        assert!(refused(&["postgres://me@a/db"], "1s cut node2").contains("no `node2`"));
+        assert!(refused(&["sqlite:a.db"], "1s cut node1").contains("no network"));
+        assert!(refused(&["postgres://me@a/db,postgres://me@b/db"], "1s cut node1").contains("--url"));
+    }
+}
