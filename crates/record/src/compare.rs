@@ -33,6 +33,9 @@ const WIDEST_INTERVAL: f64 = std::f64::consts::LN_10;
 /// From so many runs a side on, the runs themselves are the sample.
 const FEWEST_RUNS: usize = 3;
 
+/// Repetitions that differ by less than this share of their mean are equal but for the clock: they tell no spread.
+const LEAST_SPREAD: f64 = 5e-4;
+
 /// The percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
@@ -159,13 +162,16 @@ impl Estimate {
     }
 
     /// One figure of several runs.
-    fn of_runs(runs: &[Estimate]) -> Self {
+    #[must_use]
+    pub fn of_runs(runs: &[Estimate]) -> Self {
         let n = runs.len() as f64;
         let value = runs.iter().map(|run| run.value).sum::<f64>() / n;
-        if runs.len() >= FEWEST_RUNS {
-            let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
-            return Self { value, error: (squares / (n - 1.0) / n).sqrt(), freedom: n - 1.0 };
+        let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
+        let variance = squares / (n - 1.0).max(1.0);
+        if runs.len() >= FEWEST_RUNS && variance.sqrt() > LEAST_SPREAD * value {
+            return Self { value, error: (variance / n).sqrt(), freedom: n - 1.0 };
         }
+        // Few runs, or equal ones, of which chance may have made a few: then what varies within each of them.
         let variance: f64 = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / (n * n);
         Self { value, error: variance.sqrt(), freedom: runs.iter().map(|run| run.freedom).sum() }
     }
@@ -202,7 +208,7 @@ impl Effect {
         let ratio = new.value / base.value;
         let parts = [base, new].map(|side| ((side.error / side.value).powi(2), side.freedom));
         let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
-        let known = variance.is_finite() && variance > 0.0;
+        let known = parts.iter().all(|(variance, _)| variance.is_finite() && *variance > 0.0);
         let freedom = variance.powi(2) / parts.iter().map(|(v, freedom)| v.powi(2) / freedom).sum::<f64>();
         let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok().filter(|_| known);
         let error = variance.sqrt();
@@ -307,7 +313,9 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
         ));
     }
     if decisive.interval.is_none() {
-        cautions.push(format!("a run is too short to tell a spread: {FEWEST_BATCHES} seconds at least"));
+        cautions.push(format!(
+            "nothing here tells a spread, neither within runs so short nor between equal ones: measure {FEWEST_BATCHES} seconds a run at least"
+        ));
     }
     let names = |runs: &[Compared]| runs.iter().map(|run| run.path().display().to_string()).collect();
     let differences = differences(first, other);

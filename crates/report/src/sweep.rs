@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::NOT_AUDITED;
 use crate::columns::columns;
-use crate::compare::words;
+use crate::compare::{digits, words};
 
 /// The sweep as text: a row a point, then what the targets are worth against each other.
 #[must_use]
@@ -227,9 +227,10 @@ pub fn ratios(sweep: &Sweep) -> Vec<String> {
         let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
         let certainty = match (ratio.effect.interval, ratio.effect.significant) {
             (None, _) => "too short to tell chance from it".to_owned(),
-            (Some([low, high]), true) => format!("95 % interval {low:.2} to {high:.2} times"),
-            (Some([low, high]), false) => {
-                format!("95 % interval {low:.2} to {high:.2} times: no difference can be told")
+            (Some(ends), significant) => {
+                let [low, high] = ends.map(|end| digits(end, 2));
+                let said = if significant { "" } else { ": no difference can be told" };
+                format!("95 % interval {low} to {high} times{said}")
             }
         };
         format!(
