@@ -68,10 +68,23 @@ impl Compared {
         Ok(Self { opened, summary, status, seconds })
     }
 
-    /// Where it is.
+    /// Where it came from.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.opened.path
+    pub fn source(&self) -> &str {
+        &self.opened.source
+    }
+
+    /// What is to be said of its record, one line each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.opened.warnings
+    }
+
+    /// The same run under the name of where it came from.
+    #[must_use]
+    pub fn named(mut self, source: &str) -> Self {
+        source.clone_into(&mut self.opened.source);
+        self
     }
 
     /// Completed transactions of one type, or of all, a minute; a batch each.
@@ -317,13 +330,13 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
             "nothing here tells a spread, neither within runs so short nor between equal ones: measure {FEWEST_BATCHES} seconds a run at least"
         ));
     }
-    let names = |runs: &[Compared]| runs.iter().map(|run| run.path().display().to_string()).collect();
+    let names = |runs: &[Compared]| runs.iter().map(|run| run.source().to_owned()).collect();
     let differences = differences(first, other);
     Ok(Comparison { base: names(base), new: names(new), objections, differences, decisive, effects, cautions })
 }
 
 fn name_of(base: &Compared, new: &Compared) -> String {
-    format!("{} and {}", base.path().display(), new.path().display())
+    format!("{} and {}", base.source(), new.source())
 }
 
 /// What speaks against comparing the sides at all.
@@ -348,7 +361,7 @@ fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
         objections.push(format!("targets {kinds} measure different things"));
     }
     for run in all().filter(|run| run.status == Status::Invalid) {
-        objections.push(format!("{} is invalid", run.path().display()));
+        objections.push(format!("{} is invalid", run.source()));
     }
     for runs in [base, new] {
         let repeated =
@@ -356,11 +369,7 @@ fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
         let plans = repeated.filter(|(_, difference)| difference.what.starts_with("plan."));
         objections.extend(plans.map(|(run, difference)| {
             let Difference { what, base, new } = difference;
-            format!(
-                "{} is no repetition of {}: {what} {new}, not {base}",
-                run.path().display(),
-                runs[0].path().display()
-            )
+            format!("{} is no repetition of {}: {what} {new}, not {base}", run.source(), runs[0].source())
         }));
     }
     objections

@@ -12,6 +12,7 @@ pub mod error;
 pub mod folder;
 pub mod gateway;
 pub mod histogram;
+mod kept;
 pub mod latency_log;
 pub mod merge;
 pub mod plan;
