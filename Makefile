@@ -28,10 +28,11 @@ bench-load:
 bench-client:
 	scripts/bench-client
 
-## lint: formatting, compiler and clippy warnings are errors
+## lint: formatting, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	scripts/deny.sh
 
 ## setup: get what the tests need and this machine lacks (Debian packages; TiDB, built once; a newer PostgreSQL)
 setup:

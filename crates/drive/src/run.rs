@@ -381,7 +381,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         left_standard.push(format!("the mix {} (5.2.3)", options.mix));
     }
     if terminals != standard_terminals {
-        left_standard.push(format!("{terminals} terminals instead of {standard_terminals} (4.2.2)"));
+        left_standard.push(record::merge::left_by_terminals(terminals, standard_terminals));
     }
     if !dialect.passes_clause_3_4(isolation) {
         left_standard.push(format!("isolation level {isolation} (3.4.1)"));

@@ -33,6 +33,9 @@ const WIDEST_INTERVAL: f64 = std::f64::consts::LN_10;
 /// From so many runs a side on, the runs themselves are the sample.
 const FEWEST_RUNS: usize = 3;
 
+/// Repetitions that differ by less than this share of their mean are equal but for the clock: they tell no spread.
+const LEAST_SPREAD: f64 = 5e-4;
+
 /// The percentiles that are compared.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
@@ -65,10 +68,23 @@ impl Compared {
         Ok(Self { opened, summary, status, seconds })
     }
 
-    /// Where it is.
+    /// Where it came from.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.opened.path
+    pub fn source(&self) -> &str {
+        &self.opened.source
+    }
+
+    /// What is to be said of its record, one line each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.opened.warnings
+    }
+
+    /// The same run under the name of where it came from.
+    #[must_use]
+    pub fn named(mut self, source: &str) -> Self {
+        source.clone_into(&mut self.opened.source);
+        self
     }
 
     /// Completed transactions of one type, or of all, a minute; a batch each.
@@ -159,13 +175,16 @@ impl Estimate {
     }
 
     /// One figure of several runs.
-    fn of_runs(runs: &[Estimate]) -> Self {
+    #[must_use]
+    pub fn of_runs(runs: &[Estimate]) -> Self {
         let n = runs.len() as f64;
         let value = runs.iter().map(|run| run.value).sum::<f64>() / n;
-        if runs.len() >= FEWEST_RUNS {
-            let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
-            return Self { value, error: (squares / (n - 1.0) / n).sqrt(), freedom: n - 1.0 };
+        let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
+        let variance = squares / (n - 1.0).max(1.0);
+        if runs.len() >= FEWEST_RUNS && variance.sqrt() > LEAST_SPREAD * value {
+            return Self { value, error: (variance / n).sqrt(), freedom: n - 1.0 };
         }
+        // Few runs, or equal ones, of which chance may have made a few: then what varies within each of them.
         let variance: f64 = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / (n * n);
         Self { value, error: variance.sqrt(), freedom: runs.iter().map(|run| run.freedom).sum() }
     }
@@ -202,7 +221,7 @@ impl Effect {
         let ratio = new.value / base.value;
         let parts = [base, new].map(|side| ((side.error / side.value).powi(2), side.freedom));
         let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
-        let known = variance.is_finite() && variance > 0.0;
+        let known = parts.iter().all(|(variance, _)| variance.is_finite() && *variance > 0.0);
         let freedom = variance.powi(2) / parts.iter().map(|(v, freedom)| v.powi(2) / freedom).sum::<f64>();
         let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).ok().filter(|_| known);
         let error = variance.sqrt();
@@ -307,15 +326,17 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
         ));
     }
     if decisive.interval.is_none() {
-        cautions.push(format!("a run is too short to tell a spread: {FEWEST_BATCHES} seconds at least"));
+        cautions.push(format!(
+            "nothing here tells a spread, neither within runs so short nor between equal ones: measure {FEWEST_BATCHES} seconds a run at least"
+        ));
     }
-    let names = |runs: &[Compared]| runs.iter().map(|run| run.path().display().to_string()).collect();
+    let names = |runs: &[Compared]| runs.iter().map(|run| run.source().to_owned()).collect();
     let differences = differences(first, other);
     Ok(Comparison { base: names(base), new: names(new), objections, differences, decisive, effects, cautions })
 }
 
 fn name_of(base: &Compared, new: &Compared) -> String {
-    format!("{} and {}", base.path().display(), new.path().display())
+    format!("{} and {}", base.source(), new.source())
 }
 
 /// What speaks against comparing the sides at all.
@@ -340,7 +361,7 @@ fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
         objections.push(format!("targets {kinds} measure different things"));
     }
     for run in all().filter(|run| run.status == Status::Invalid) {
-        objections.push(format!("{} is invalid", run.path().display()));
+        objections.push(format!("{} is invalid", run.source()));
     }
     for runs in [base, new] {
         let repeated =
@@ -348,11 +369,7 @@ fn objections(base: &[Compared], new: &[Compared]) -> Vec<String> {
         let plans = repeated.filter(|(_, difference)| difference.what.starts_with("plan."));
         objections.extend(plans.map(|(run, difference)| {
             let Difference { what, base, new } = difference;
-            format!(
-                "{} is no repetition of {}: {what} {new}, not {base}",
-                run.path().display(),
-                runs[0].path().display()
-            )
+            format!("{} is no repetition of {}: {what} {new}, not {base}", run.source(), runs[0].source())
         }));
     }
     objections

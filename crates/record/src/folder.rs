@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::error::RecordError;
+use crate::kept;
 use crate::latency_log::{self, Histograms, LatencyLog};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase};
@@ -81,7 +82,10 @@ impl RunFolder {
             ));
         }
         let source = folder.path.display().to_string();
-        Ok(OpenedRun { path: folder.path, source, record, histograms, timeline, warnings })
+        let mut opened = OpenedRun { path: folder.path, source, record, histograms, timeline, warnings };
+        let contradictions = kept::contradictions(&opened);
+        opened.warnings.extend(contradictions);
+        Ok(opened)
     }
 
     /// The folder's path.

@@ -16,6 +16,7 @@ pub mod fault;
 pub mod folder;
 pub mod gateway;
 pub mod histogram;
+mod kept;
 pub mod latency_log;
 pub mod merge;
 pub mod plan;

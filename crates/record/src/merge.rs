@@ -22,6 +22,15 @@ const MOST_SKEW: f64 = 0.1;
 /// Starts so far apart are said, in seconds.
 const SMALL_SKEW: f64 = 1.0;
 
+/// What [`left_by_terminals`] says between its figures.
+const TERMINALS: &str = " terminals instead of ";
+
+/// That a run has not the standard's number of terminals.
+#[must_use]
+pub fn left_by_terminals(terminals: u32, standard: u32) -> String {
+    format!("{terminals}{TERMINALS}{standard} (4.2.2)")
+}
+
 /// One client of a merged run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -221,6 +230,12 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     plan.terminals = plans().map(|plan| plan.terminals).sum();
     plan.threads = plans().map(|plan| plan.threads).sum();
     plan.left_standard = union(plans().map(|plan| &plan.left_standard));
+    // What each client said of its own terminals is said once, of all.
+    plan.left_standard.retain(|line| !line.contains(TERMINALS));
+    let standard_terminals = plan.warehouses * plan.scale.terminals_per_warehouse;
+    if plan.terminals != standard_terminals {
+        plan.left_standard.push(left_by_terminals(plan.terminals, standard_terminals));
+    }
     plan.deviations = union(plans().map(|plan| &plan.deviations));
     // What one client alone left out the others may have driven.
     plan.deviations.retain(|deviation| !deviation.ends_with("warehouses are driven (4.2.2)"));

@@ -114,6 +114,8 @@ pub struct PointResult {
 pub struct RunFigures {
     /// Its folder in the sweep's.
     pub folder: String,
+    /// The database and its version: `postgres 17.2`.
+    pub database: String,
     /// New-Orders a minute.
     pub nopm: f64,
     /// Efficiency, as a fraction; none for a run that leaves the standard.
@@ -128,6 +130,8 @@ pub struct RunFigures {
     pub verdict: Status,
     /// Why it is invalid, if it is: the rules.
     pub reasons: Vec<String>,
+    /// In what it deviates from the standard.
+    pub deviations: Vec<String>,
 }
 
 /// A mean with its 95 % interval.
@@ -256,6 +260,7 @@ fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigure
     let response = summary.headline(plan).map(|figures| figures.response).unwrap_or_default();
     Ok(RunFigures {
         folder: planned.folder.clone(),
+        database: format!("{} {}", opened.record.target.kind, opened.record.target.version),
         nopm: summary.nopm,
         efficiency: summary.efficiency,
         p95_ms: response.p95,
@@ -263,6 +268,7 @@ fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigure
         errors: summary.transactions.iter().map(|figures| figures.errors).sum(),
         verdict: verdict.status,
         reasons: verdict.reasons.iter().map(|finding| finding.rule.clone()).collect(),
+        deviations: verdict.deviations,
     })
 }
 

@@ -83,6 +83,23 @@ fn too_few_values_tell_no_spread() {
     assert_eq!((effect.ratio, effect.loss()), (0.5, 0.5));
 }
 
+/// Equal repetitions tell no spread of their own: then what varies within each counts, if that is known.
+#[test]
+fn equal_repetitions_tell_no_spread() {
+    let sides = |values: &[f64], error: f64| {
+        let runs: Vec<Estimate> = values.iter().map(|value| Estimate { value: *value, error, freedom: 20.0 }).collect();
+        Estimate::of_runs(&runs)
+    };
+    let effect = |base, new| Effect::of("rate".into(), true, base, new).unwrap();
+    let short = f64::INFINITY;
+    let equal = effect(sides(&[100.0, 100.0, 100.001], short), sides(&[90.0, 90.0, 90.0], short));
+    assert_eq!((equal.interval, equal.significant), (None, false));
+    let one_side = effect(sides(&[100.0, 101.0, 99.0], short), sides(&[90.0; 3], short));
+    assert_eq!(one_side.interval, None);
+    let long = effect(sides(&[100.0; 3], 1.0), sides(&[90.0; 3], 1.0));
+    assert!(long.significant && long.interval.is_some_and(|[low, high]| low < 0.9 && 0.9 < high), "{long:?}");
+}
+
 /// What a client of the tests does each second.
 struct Client {
     first_warehouse: u32,

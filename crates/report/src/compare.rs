@@ -73,7 +73,11 @@ fn sides(comparison: &Comparison) -> String {
 pub(crate) fn conclusion(comparison: &Comparison) -> String {
     let effect = &comparison.decisive;
     let Some([low, high]) = effect.interval else {
-        return format!("{}: {}; the runs are too short to tell whether that is chance", effect.name, words(effect));
+        return format!(
+            "{}: {}; the runs are too short, or too few, to tell whether that is chance",
+            effect.name,
+            words(effect)
+        );
     };
     let interval = format!("95 % interval {} to {}", percent(low), percent(high));
     if effect.significant {
@@ -86,8 +90,17 @@ pub(crate) fn conclusion(comparison: &Comparison) -> String {
 
 /// A ratio in words that can't be mistaken: `4.45 times, +345 %`.
 pub(crate) fn words(effect: &Effect) -> String {
-    format!("{:.2} times, {}", effect.ratio, percent(effect.ratio))
+    format!("{} times, {}", digits(effect.ratio, 2), percent(effect.ratio))
 }
+
+/// A figure with so many decimals, or with as many more as two digits of it need.
+pub(crate) fn digits(value: f64, decimals: usize) -> String {
+    let needed = if value > 0.0 { 1 - value.log10().floor() as i32 } else { 0 };
+    format!("{value:.0$}", decimals.max(usize::try_from(needed).unwrap_or(0)))
+}
+
+/// How chance is kept from showing up where so much is compared.
+pub(crate) const HOLM: &str = "The first figure decides. Of the others there are so many that by chance alone one in twenty would seem to differ: a difference is called better or worse only if it stands out so far that all of them together leave chance no more than one in twenty (Holm's correction). An interval is that of its figure alone, so one that lies clear of no change may still stand without a word.";
 
 fn percent(ratio: f64) -> String {
     let change = (ratio - 1.0) * 100.0;
@@ -95,19 +108,31 @@ fn percent(ratio: f64) -> String {
 }
 
 pub(crate) fn figures(effect: &Effect) -> Vec<String> {
-    let figure = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+    let figure = |value: f64| if value < 100.0 { digits(value, 2) } else { format!("{value:.0}") };
     let interval =
         effect.interval.map_or("-".to_owned(), |[low, high]| format!("{} to {}", percent(low), percent(high)));
     let better = (effect.ratio > 1.0) == effect.more_is_better;
     let said = match effect.significant {
         true if better => "better",
         true => "worse",
+        false if effect.interval.is_none() => "can't be judged",
         false => "",
     };
-    let ratio = format!("{:.3}", effect.ratio);
+    let ratio = digits(effect.ratio, 3);
     vec![effect.name.clone(), figure(effect.base.value), figure(effect.new.value), ratio, interval, said.to_owned()]
 }
 
 fn told(value: &str) -> String {
     if value.is_empty() { "-".to_owned() } else { value.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digits;
+
+    #[test]
+    fn small_figures_keep_their_digits() {
+        let said = [4.449, 0.97, 0.1, 0.0412, 0.004, 0.000_012_3, 0.0].map(|value| digits(value, 2));
+        assert_eq!(said, ["4.45", "0.97", "0.10", "0.041", "0.0040", "0.000012", "0.00"]);
+    }
 }

@@ -5,16 +5,21 @@ use serde_json::{Value, json};
 
 use crate::NOT_AUDITED;
 use crate::columns::columns;
-use crate::compare::words;
+use crate::compare::{digits, words};
 
 /// The sweep as text: a row a point, then what the targets are worth against each other.
 #[must_use]
 pub fn sweep_table(sweep: &Sweep) -> String {
     let (header, rows) = rows(sweep);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut parts = vec![columns(&header, rows)];
+    let facts: String = facts(sweep).iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let mut parts = vec![facts, columns(&header, rows)];
     if !sweep.ratios.is_empty() {
         parts.push(ratios(sweep).iter().map(|line| format!("{line}\n")).collect());
+    }
+    let deviations: String = deviations(sweep).iter().map(|line| format!("    - {line}\n")).collect();
+    if !deviations.is_empty() {
+        parts.push(format!("Deviations from the standard:\n{deviations}"));
     }
     parts.push(format!("{}\n", conduct(sweep)));
     parts.push(format!("{NOT_AUDITED}\n"));
@@ -27,9 +32,14 @@ pub fn sweep_markdown(sweep: &Sweep) -> String {
     let (header, rows) = rows(sweep);
     let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('<')).collect();
     let sides: Vec<&str> = header.iter().map(|name| if name.starts_with('<') { "---" } else { "---:" }).collect();
-    let mut text = format!("| {} |\n|{}|\n", names.join(" | "), sides.join("|"));
+    let mut text: String = facts(sweep).iter().map(|(name, value)| format!("{name}: {value}\n\n")).collect();
+    text.push_str(&format!("| {} |\n|{}|\n", names.join(" | "), sides.join("|")));
     rows.iter().for_each(|row| text.push_str(&format!("| {} |\n", row.join(" | "))));
     ratios(sweep).iter().for_each(|line| text.push_str(&format!("\n{line}\n")));
+    let deviations: String = deviations(sweep).iter().map(|line| format!("- {line}\n")).collect();
+    if !deviations.is_empty() {
+        text.push_str(&format!("\nDeviations from the standard:\n\n{deviations}"));
+    }
     text + "\n" + &conduct(sweep) + "\n\n" + NOT_AUDITED + "\n"
 }
 
@@ -59,35 +69,115 @@ pub(crate) fn conduct(sweep: &Sweep) -> String {
     )
 }
 
-/// What distinguishes the points: names and values of what is not the same in all of them.
-pub(crate) fn distinctions(results: &[PointResult]) -> Vec<(&'static str, Vec<String>)> {
+/// What was measured: the databases, and what all runs have in common.
+pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
+    let databases = sweep.results.iter().flat_map(|result| {
+        let name = if result.point.target.is_empty() { String::new() } else { format!("{}: ", result.point.target) };
+        result.runs.iter().map(move |run| format!("{name}{}", run.database))
+    });
+    let (_, shared): (Vec<_>, Vec<_>) = axes(&sweep.results).into_iter().partition(Axis::varies);
+    let shared =
+        shared.iter().filter_map(|axis| axis.values.first().filter(|value| is_told(value)).map(|v| axis.said(v)));
+    let facts = [
+        ("Databases", each_once(databases).join("; ")),
+        ("Where", each_once(sweep.plan.databases.values().cloned()).join("; ")),
+        ("Every run", shared.collect::<Vec<_>>().join(", ")),
+        ("Measured with", format!("weighbridge {}", sweep.plan.tool_version)),
+    ];
+    facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// In what the runs deviate from the standard: lines that differ in nothing but their figures are told once.
+pub(crate) fn deviations(sweep: &Sweep) -> Vec<String> {
+    let without_figures = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "");
+    let runs = || sweep.results.iter().flat_map(|result| &result.runs);
+    let mut kinds: Vec<(&String, bool, usize)> = Vec::new();
+    for line in runs().flat_map(|run| &run.deviations) {
+        match kinds.iter_mut().find(|(first, ..)| without_figures(first) == without_figures(line)) {
+            Some((first, alike, count)) => {
+                *alike &= *first == line;
+                *count += 1;
+            }
+            None => kinds.push((line, true, 1)),
+        }
+    }
+    let all = runs().count();
+    let said = |(line, alike, count): (&String, bool, usize)| match (alike, count == all) {
+        (true, true) => line.clone(),
+        (true, false) => format!("{line}: {count} of {all} runs"),
+        (false, _) => format!("{line}, or other figures of this kind: {count} of {all} runs"),
+    };
+    kinds.into_iter().map(said).collect()
+}
+
+fn each_once(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all = Vec::new();
+    values.for_each(|value| {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    });
+    all
+}
+
+/// What a point of the grid is made of: a name, as a column's header, and a value for each point.
+pub(crate) struct Axis {
+    /// Its name; text begins with `<`.
+    pub(crate) name: &'static str,
+    /// Its values, in the order of the points.
+    pub(crate) values: Vec<String>,
+}
+
+impl Axis {
+    fn varies(&self) -> bool {
+        self.values.iter().any(|value| *value != self.values[0])
+    }
+
+    /// A value in words: `32 connections`, `pipeline`.
+    pub(crate) fn said(&self, value: &str) -> String {
+        if self.name.starts_with('<') { value.to_owned() } else { format!("{value} {}", self.name) }
+    }
+}
+
+/// Whether a value is known.
+fn is_told(value: &str) -> bool {
+    !["", "-", "0"].contains(&value)
+}
+
+fn axes(results: &[PointResult]) -> Vec<Axis> {
     let optional = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-    let points = || results.iter().map(|result| &result.point);
-    let all: [(&str, Vec<String>); 6] = [
-        ("<target", points().map(|point| point.target.clone()).collect()),
-        ("nodes", points().map(|point| point.nodes.to_string()).collect()),
-        ("warehouses", points().map(|point| optional(point.warehouses)).collect()),
-        ("connections", points().map(|point| optional(point.connections)).collect()),
-        ("<style", points().map(|point| text(&point.style)).collect()),
-        ("<isolation", points().map(|point| text(&point.isolation)).collect()),
-    ];
-    let mut varied: Vec<_> = all.into_iter().filter(|(_, values)| values.iter().any(|v| *v != values[0])).collect();
-    if varied.is_empty() {
-        varied.push(("connections", points().map(|point| optional(point.connections)).collect()));
-    }
-    varied
+    let axis = |name: &'static str, value: &dyn Fn(&Point) -> String| Axis {
+        name,
+        values: results.iter().map(|result| value(&result.point)).collect(),
+    };
+    vec![
+        axis("<target", &|point| point.target.clone()),
+        axis("nodes", &|point| point.nodes.to_string()),
+        axis("warehouses", &|point| optional(point.warehouses)),
+        axis(CONNECTIONS, &|point| optional(point.connections)),
+        axis("<style", &|point| text(&point.style)),
+        axis("<isolation", &|point| text(&point.isolation)),
+    ]
+}
+
+const CONNECTIONS: &str = "connections";
+
+/// What distinguishes the points: what is not the same in all of them.
+pub(crate) fn distinctions(results: &[PointResult]) -> Vec<Axis> {
+    let (varied, shared): (Vec<Axis>, Vec<Axis>) = axes(results).into_iter().partition(Axis::varies);
+    if varied.is_empty() { shared.into_iter().filter(|axis| axis.name == CONNECTIONS).collect() } else { varied }
 }
 
 /// Header and rows of the one table.
 pub(crate) fn rows(sweep: &Sweep) -> (Vec<String>, Vec<Vec<String>>) {
     let distinctions = distinctions(&sweep.results);
     let metric = if sweep.is_standard() { "tpmC" } else { "NOPM" };
-    let mut header: Vec<String> = distinctions.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut header: Vec<String> = distinctions.iter().map(|axis| axis.name.to_owned()).collect();
     let figures = ["runs", metric, "95 % interval", "efficiency", "p95 ms", "p99 ms", "errors", "<verdict"];
     header.extend(figures.map(str::to_owned));
     let row = |(at, result): (usize, &PointResult)| {
-        let mut row: Vec<String> = distinctions.iter().map(|(_, values)| values[at].clone()).collect();
+        let mut row: Vec<String> = distinctions.iter().map(|axis| axis.values[at].clone()).collect();
         row.extend(figures_of(result));
         row
     };
@@ -137,9 +227,10 @@ pub fn ratios(sweep: &Sweep) -> Vec<String> {
         let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
         let certainty = match (ratio.effect.interval, ratio.effect.significant) {
             (None, _) => "too short to tell chance from it".to_owned(),
-            (Some([low, high]), true) => format!("95 % interval {low:.2} to {high:.2} times"),
-            (Some([low, high]), false) => {
-                format!("95 % interval {low:.2} to {high:.2} times: no difference can be told")
+            (Some(ends), significant) => {
+                let [low, high] = ends.map(|end| digits(end, 2));
+                let said = if significant { "" } else { ": no difference can be told" };
+                format!("95 % interval {low} to {high} times{said}")
             }
         };
         format!(

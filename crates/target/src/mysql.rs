@@ -1,12 +1,13 @@
 //! MySQL and MariaDB (a Galera cluster is MariaDB at each of its nodes).
 
-use mysql_async::{Opts, OptsBuilder, SslOpts};
+use mysql_async::{ClientIdentity, Opts, OptsBuilder, SslOpts};
 
 use crate::RoutineLanguage;
 use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::schema::{ColumnType, Table};
+use crate::tls::Tls;
 use crate::topology::Look;
 
 /// MySQL's dialect.
@@ -399,35 +400,43 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
     Ok(builder.into())
 }
 
-/// `ssl-mode=disabled` or `required` (which verifies the server), `ssl-ca=FILE`.
+/// `ssl-mode`, `ssl-ca`, `ssl-cert`, `ssl-key`. Every mode that asks for TLS verifies certificate and name, since the driver
+/// does not know how to leave out the name alone.
 fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
-    let mut wanted = false;
-    let mut options = SslOpts::default();
+    let mut tls = Tls::default();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
             ("ssl-mode", mode) => {
-                wanted = match mode.to_ascii_lowercase().as_str() {
-                    "disabled" => false,
-                    "required" | "verify_ca" | "verify_identity" => true,
-                    _ => return Err("ssl-mode in the URL: use disabled or required (which verifies the server)".into()),
+                tls.wanted = match mode.to_ascii_lowercase().as_str() {
+                    "disabled" => Some(false),
+                    "required" | "verify_ca" | "verify_identity" => Some(true),
+                    _ => {
+                        return Err("ssl-mode in the URL: use disabled, or required or verify_identity (both verify \
+                                    the server's certificate and name)"
+                            .into());
+                    }
                 };
             }
-            ("ssl-ca", file) => {
-                let file = std::path::PathBuf::from(file);
-                if !file.is_file() {
-                    return Err(format!("ssl-ca={}: no such file", file.display()));
-                }
-                options = options.with_root_certs(vec![file.into()]).with_disable_built_in_roots(true);
-            }
+            ("ssl-ca", file) => tls.root_certificates = Some(file),
+            ("ssl-cert", file) => tls.certificate = Some(file),
+            ("ssl-key", file) => tls.key = Some(file),
             (name, _) => {
-                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are ssl-mode, ssl-ca"));
+                let known = "ssl-mode, ssl-ca, ssl-cert, ssl-key";
+                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are {known}"));
             }
         }
     }
-    if wanted {
-        crate::tls::choose_cryptography();
+    // The driver reads the files again, and says less of what is wrong with them.
+    if tls.client("ssl-mode=verify_identity")?.is_none() {
+        return Ok(None);
     }
-    Ok(wanted.then_some(options))
+    let file = |name: &str| std::path::PathBuf::from(name).into();
+    let identity = tls.certificate.zip(tls.key).map(|(chain, key)| ClientIdentity::new(file(chain), file(key)));
+    let options = SslOpts::default().with_client_identity(identity);
+    Ok(Some(match tls.root_certificates {
+        Some(authorities) => options.with_root_certs(vec![file(authorities)]).with_disable_built_in_roots(true),
+        None => options,
+    }))
 }
 
 /// The URL, without its password.

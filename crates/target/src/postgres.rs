@@ -12,7 +12,7 @@ use crate::dialect::{Dialect, Isolation, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::schema::Table;
-use crate::tls::Files;
+use crate::tls::Tls;
 use crate::topology::Look;
 
 /// PostgreSQL's dialect.
@@ -268,24 +268,28 @@ pub(crate) struct Address {
 
 /// Reads what follows the scheme, with what libpq's variables and `~/.pgpass` add.
 ///
-/// `sslmode` is ours rather than the driver's: `require` verifies the server too.
+/// `sslmode` is ours rather than the driver's: `require` verifies the server too, as `verify-full` does.
 pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, String> {
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let (mut files, mut tls_wanted, mut others) = (Files::default(), false, Vec::new());
+    let (mut tls, mut others) = (Tls::default(), Vec::new());
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
-            ("sslmode", "disable") => tls_wanted = false,
-            ("sslmode", "require" | "verify-ca" | "verify-full") => tls_wanted = true,
-            ("sslmode", _) => {
-                return Err("sslmode in the URL: use disable, or require (which verifies the server)".into());
+            ("sslmode", "disable") => tls.wanted = Some(false),
+            ("sslmode", mode @ ("require" | "verify-ca" | "verify-full")) => {
+                (tls.wanted, tls.any_name) = (Some(true), mode == "verify-ca");
             }
-            ("sslrootcert", file) => files.root_certificates = Some(file),
-            ("sslcert", file) => files.certificate = Some(file),
-            ("sslkey", file) => files.key = Some(file),
+            ("sslmode", _) => {
+                return Err("sslmode in the URL: use disable, verify-ca, or require or verify-full (both verify \
+                            the server's certificate and name)"
+                    .into());
+            }
+            ("sslrootcert", file) => tls.root_certificates = Some(file),
+            ("sslcert", file) => tls.certificate = Some(file),
+            ("sslkey", file) => tls.key = Some(file),
             _ => others.push(parameter),
         }
     }
-    let tls = if tls_wanted { Some(files.client()?) } else { None };
+    let tls = tls.client("sslmode=verify-full")?;
     let rest = [address, &others.join("&")].join("?");
     // The driver's own messages name the part at fault, not its value; a cause could hold the password.
     let mut config: Config = format!("postgres:{rest}").parse().map_err(|_| {

@@ -36,6 +36,10 @@ impl Url {
     /// # Errors
     /// An unknown scheme, or a part that its database can't read.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
+        if text.contains(char::is_control) {
+            let said = "the URL holds a line end or another control character: was it read from a file?";
+            return Err(UrlError(said.to_owned()));
+        }
         let Some((scheme, rest)) = text.split_once(':') else {
             return Err(UrlError(format!(
                 "no scheme in the URL `{}`: use for example sqlite:weighbridge.db or postgres://user@host/database",

@@ -97,6 +97,20 @@ pub(crate) struct TargetArgs {
     pub(crate) urls: Vec<String>,
 }
 
+impl TargetArgs {
+    /// Refuses a URL that was typed beside named targets, which stand instead of it; one of the environment may be there.
+    pub(crate) fn beside(&self, targets: &[NamedTarget]) -> Result<(), String> {
+        let usual = std::env::var("WEIGHBRIDGE_URL").unwrap_or_else(|_| target::DEFAULT_URL.to_owned());
+        match targets.is_empty() || self.urls == [usual] {
+            true => Ok(()),
+            false => {
+                Err("--url beside --target: name each database with --target NAME=URL, or the only one with --url"
+                    .to_owned())
+            }
+        }
+    }
+}
+
 /// The workload's name, which may stand first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Workload {
@@ -393,9 +407,9 @@ pub(crate) struct GenerateArgs {
 #[command(after_help = "Examples:\n  weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w\n  \
     weighbridge report results/2026-11-21T14-03-07Z-tpcc-postgres-10w --html     its page again, report.html")]
 pub(crate) struct ReportArgs {
-    /// The run's folder
+    /// The run's folder or an archive of it, or the folder of a sweep
     #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
+    pub(crate) run: String,
     /// Also write the run's page anew: one file that needs nothing else
     #[arg(long)]
     pub(crate) html: bool,

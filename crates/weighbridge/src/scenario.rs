@@ -148,7 +148,11 @@ pub(crate) fn find(name: &str) -> Result<Scenario, String> {
     read(name, &text)
 }
 
-fn read(name: &str, text: &str) -> Result<Scenario, String> {
+/// A scenario from its text.
+///
+/// # Errors
+/// As [`find`], with `name` as the file.
+pub(crate) fn read(name: &str, text: &str) -> Result<Scenario, String> {
     let scenario: Scenario = toml::from_str(text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         let (line, column) = place(text, at);

@@ -6,7 +6,7 @@ use record::compare::{Comparison, Effect};
 use super::document;
 use super::table::table;
 use crate::NOT_AUDITED;
-use crate::compare::{all, conclusion, figures};
+use crate::compare::{HOLM, all, conclusion, figures};
 
 /// Width and height of a drawn interval.
 const WIDTH: f64 = 220.0;
@@ -35,6 +35,7 @@ pub fn compare_page(comparison: &Comparison) -> String {
                     "The ratio is new over base. The line is its 95 % interval, the upright one no change; "
                     "where the two meet, no difference can be told."
                 }
+                p { (HOLM) }
                 (effects(comparison, reach))
                 @for caution in &comparison.cautions { p.note { (caution) } }
             }

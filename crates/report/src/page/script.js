@@ -106,6 +106,7 @@
       const whole = this.data.to - this.data.from, unit = this.width / whole;
       this.plot.setAttribute("viewBox", [(this.from - this.data.from) * unit, 0, (this.to - this.from) * unit, this.height].join(" "));
       this.whole.hidden = this.from === this.data.from && this.to === this.data.to;
+      this.plot.classList.toggle("zoomed", !this.whole.hidden);
       for (const label of this.svg.querySelectorAll(".at")) {
         const value = Number(label.dataset.x);
         label.setAttribute("transform", `translate(${this.place(value)},0)`);

@@ -6,10 +6,10 @@ use record::sweep::{Mean, PointResult, Sweep};
 use super::axis::Axis;
 use super::chart::{Chart, Series, Shape, Size, Values};
 use super::document;
-use super::table::table;
+use super::table::{facts as list, table};
 use super::words::{grouped, rate};
 use crate::NOT_AUDITED;
-use crate::sweep::{conduct, distinctions, ratios, rows};
+use crate::sweep::{conduct, deviations, distinctions, facts, ratios, rows};
 
 /// Something that a chart can be drawn over.
 struct Over {
@@ -21,9 +21,11 @@ struct Over {
     scales: bool,
 }
 
+const NODES: &str = "nodes";
+
 const OVER: [Over; 3] = [
     Over { name: "connections", of: |result| result.point.connections, scales: false },
-    Over { name: "nodes", of: |result| Some(result.point.nodes), scales: true },
+    Over { name: NODES, of: |result| Some(result.point.nodes), scales: true },
     Over { name: "warehouses", of: |result| result.point.warehouses, scales: true },
 ];
 
@@ -35,6 +37,7 @@ pub fn sweep_page(sweep: &Sweep) -> String {
     let metric = if sweep.is_standard() { "tpmC" } else { "NOPM" };
     let most = sweep.results.iter().filter(|result| result.valid > 0);
     let most = most.max_by(|a, b| a.nopm.value.total_cmp(&b.nopm.value));
+    let deviations = deviations(sweep);
     let title = format!("Sweep of {} points", sweep.results.len());
     let body = html! {
         header {
@@ -43,6 +46,7 @@ pub fn sweep_page(sweep: &Sweep) -> String {
             @if let Some(most) = most {
                 p { "Most: " strong { (rate(most.nopm.value)) " " (metric) } (where_it_was(sweep, most)) }
             }
+            (list(&facts(sweep)))
             p { (conduct(sweep)) "." }
         }
         main {
@@ -56,6 +60,12 @@ pub fn sweep_page(sweep: &Sweep) -> String {
                 (table("What each point of the grid gave", &header, &rows))
                 @for warning in &sweep.warnings { p.note { (warning) } }
             }
+            @if !deviations.is_empty() {
+                section id="deviations" aria-labelledby="deviations-h" {
+                    h2 id="deviations-h" { "Deviations from the standard" }
+                    ul { @for deviation in &deviations { li { (deviation) } } }
+                }
+            }
         }
         footer {
             p { (NOT_AUDITED.replace('\n', " ")) }
@@ -67,13 +77,8 @@ pub fn sweep_page(sweep: &Sweep) -> String {
 
 fn where_it_was(sweep: &Sweep, result: &PointResult) -> String {
     let at = sweep.results.iter().position(|other| std::ptr::eq(other, result)).unwrap_or_default();
-    let said = distinctions(&sweep.results).iter().map(|(name, values)| said(name, &values[at])).collect::<Vec<_>>();
+    let said: Vec<String> = distinctions(&sweep.results).iter().map(|axis| axis.said(&axis.values[at])).collect();
     format!(" at {}", said.join(", "))
-}
-
-/// `32 connections`, `pipeline`.
-fn said(name: &str, value: &str) -> String {
-    if name.starts_with('<') { value.to_owned() } else { format!("{value} {name}") }
 }
 
 fn charts(sweep: &Sweep, metric: &str) -> Vec<Chart> {
@@ -81,19 +86,23 @@ fn charts(sweep: &Sweep, metric: &str) -> Vec<Chart> {
     for over in &OVER {
         let values: Vec<Option<u32>> = sweep.results.iter().map(over.of).collect();
         let varies = values.iter().flatten().any(|value| Some(*value) != values[0]);
-        // Data that grow with the cluster make one chart, not two.
-        let told = over.name == "warehouses"
-            && sweep.results.windows(2).all(|pair| {
-                (pair[0].point.nodes == pair[1].point.nodes) == (pair[0].point.warehouses == pair[1].point.warehouses)
-            })
-            && sweep.results.iter().any(|result| result.point.nodes != sweep.results[0].point.nodes);
-        if varies && !told {
+        if varies && !grows_with_nodes(sweep, over) {
             let lines = lines(sweep, over);
             charts.push(throughput(&lines, over, metric));
             charts.push(response(&lines, over));
         }
     }
     charts
+}
+
+/// Whether something follows from the number of nodes, so that a chart over it would say the same again.
+fn grows_with_nodes(sweep: &Sweep, over: &Over) -> bool {
+    let nodes = |result: &PointResult| result.point.nodes;
+    let first = &sweep.results[0];
+    let same = |a: &PointResult, b: &PointResult| (nodes(a) == nodes(b)) == ((over.of)(a) == (over.of)(b));
+    over.name != NODES
+        && sweep.results.iter().any(|result| nodes(result) != nodes(first))
+        && sweep.results.iter().all(|a| sweep.results.iter().all(|b| same(a, b)))
 }
 
 /// A line of a chart: the points that differ in nothing but the place.
@@ -105,12 +114,13 @@ struct Line<'a> {
 fn lines<'a>(sweep: &'a Sweep, over: &Over) -> Vec<Line<'a>> {
     let others: Vec<_> = distinctions(&sweep.results)
         .into_iter()
-        .filter(|(name, _)| *name != over.name && !(over.scales && *name == "warehouses"))
+        .filter(|axis| axis.name != over.name && !(over.scales && axis.name == "warehouses"))
+        .filter(|axis| !OVER.iter().any(|known| known.name == axis.name && grows_with_nodes(sweep, known)))
         .collect();
     let mut lines: Vec<Line<'a>> = Vec::new();
     for (at, result) in sweep.results.iter().enumerate() {
         let Some(x) = (over.of)(result).filter(|_| result.valid > 0) else { continue };
-        let name = others.iter().map(|(name, values)| said(name, &values[at])).collect::<Vec<_>>().join(", ");
+        let name = others.iter().map(|axis| axis.said(&axis.values[at])).collect::<Vec<_>>().join(", ");
         let line = match lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line,
             None => {

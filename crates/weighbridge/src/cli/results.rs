@@ -65,12 +65,12 @@ pub(crate) enum ResultFormat {
     weighbridge compare base/ new/ --fail-if-slower 5% --format markdown\n  \
     weighbridge compare base/ new/ --html difference.html")]
 pub(crate) struct CompareArgs {
-    /// A run's folder, or a folder of the runs that repeat it
+    /// A run's folder or an archive of it, or a folder of the runs that repeat it
     #[arg(value_name = "BASE")]
-    pub(crate) base: PathBuf,
+    pub(crate) base: String,
     /// The same of what is compared with it
     #[arg(value_name = "NEW")]
-    pub(crate) new: PathBuf,
+    pub(crate) new: String,
     /// End with status 3 if NEW is worse by more than this, and chance does not explain it
     ///
     /// Without waits the New-Orders a minute count; with the standard's waits, which hold the rate, the 90th

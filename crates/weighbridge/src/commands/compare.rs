@@ -1,10 +1,9 @@
 //! `weighbridge compare`: what changed between two sides of runs, and whether chance explains it.
 
-use std::path::{Path, PathBuf};
-
 use record::compare::{CompareError, Compared, compare};
 use record::folder::RUN_JSON;
 
+use super::fetch::{fetch, runs_below};
 use super::{Ended, Failure, Status};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::output;
@@ -32,20 +31,20 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
     Ok(if too_slow { Status::NotBelieved } else { Status::Done })
 }
 
-/// The run at a path, or all the runs in it: repetitions.
-fn side(path: &Path) -> Result<Vec<Compared>, Failure> {
-    let repetitions: Vec<PathBuf> = if path.join(RUN_JSON).exists() {
-        vec![path.to_path_buf()]
-    } else {
-        let entries = std::fs::read_dir(path).map_err(|e| Failure::Failed(format!("{}: {e}", path.display())))?;
-        let mut folders: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-        folders.retain(|folder| folder.join(RUN_JSON).exists());
-        folders.sort();
-        folders
-    };
-    if repetitions.is_empty() {
-        return Err(Failure::Failed(format!("{}: neither a run folder nor a folder of them", path.display())));
+/// The run at a place, or all the runs in a folder: repetitions.
+fn side(source: &str) -> Result<Vec<Compared>, Failure> {
+    let fetched = fetch(source)?;
+    if fetched.is_brought() || fetched.path.join(RUN_JSON).exists() {
+        let run = Compared::open(&fetched.path).map_err(|e| fetched.failure(&e))?.named(source);
+        run.warnings().iter().for_each(|warning| eprintln!("warning: {}", fetched.in_its_place(warning)));
+        return Ok(vec![run]);
     }
-    let runs: Result<Vec<Compared>, _> = repetitions.iter().map(|folder| Compared::open(folder)).collect();
-    Ok(runs?)
+    std::fs::read_dir(&fetched.path).map_err(|e| Failure::Failed(format!("{source}: {e}")))?;
+    let repetitions = runs_below(&fetched.path);
+    if repetitions.is_empty() {
+        return Err(Failure::Failed(format!("{source}: neither a run folder nor a folder of them")));
+    }
+    let runs = repetitions.iter().map(|folder| Compared::open(folder)).collect::<Result<Vec<Compared>, _>>()?;
+    runs.iter().flat_map(Compared::warnings).for_each(|warning| eprintln!("warning: {warning}"));
+    Ok(runs)
 }

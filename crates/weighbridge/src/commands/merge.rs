@@ -1,7 +1,7 @@
 //! `weighbridge merge`: one result of the runs of many clients.
 
+use record::OpenedRun;
 use record::merge::{MergeError, merge};
-use record::{OpenedRun, RunFolder};
 
 use super::fetch::{Fetched, fetch};
 use super::{Ended, Failure};
@@ -9,9 +9,7 @@ use crate::cli::MergeArgs;
 
 pub(crate) fn run(args: &MergeArgs) -> Ended {
     let fetched = args.runs.iter().map(|run| fetch(run)).collect::<Result<Vec<Fetched>, Failure>>()?;
-    let open =
-        |run: &Fetched| RunFolder::open(&run.path).map(|opened| OpenedRun { source: run.source.clone(), ..opened });
-    let runs = fetched.iter().map(open).collect::<Result<Vec<OpenedRun>, _>>()?;
+    let runs = fetched.iter().map(Fetched::open).collect::<Result<Vec<OpenedRun>, Failure>>()?;
     for warning in runs.iter().flat_map(|run| &run.warnings) {
         eprintln!("warning: {warning}");
     }

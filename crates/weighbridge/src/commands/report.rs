@@ -4,22 +4,28 @@ use std::path::Path;
 
 use record::folder::PAGE;
 use record::verdict::Status as VerdictStatus;
-use record::{OpenedRun, RecordError, RunFolder, Summary};
+use record::{OpenedRun, RecordError, Summary};
 
-use super::{Ended, Status};
+use super::fetch::fetch;
+use super::{Ended, Failure, Status};
 use crate::cli::{ReportArgs, ResultFormat};
 use crate::output;
 
 pub(crate) fn run(args: &ReportArgs) -> Ended {
-    let page = args.out.clone().unwrap_or_else(|| args.run.join(PAGE));
-    if super::sweep::is_sweep(&args.run) {
+    let sweep = Path::new(&args.run);
+    if super::sweep::is_sweep(sweep) {
         if args.html {
-            super::sweep::write_page(&args.run, &page)?;
+            super::sweep::write_page(sweep, &args.out.clone().unwrap_or_else(|| sweep.join(PAGE)))?;
         }
-        return super::sweep::show(&args.run, args.output.format());
+        return super::sweep::show(sweep, args.output.format());
     }
-    let opened = RunFolder::open(&args.run)?;
+    let fetched = fetch(&args.run)?;
+    if args.html && args.out.is_none() && fetched.is_brought() {
+        return Err(Failure::Usage(format!("{}: say with --out FILE where its page is to be", args.run)));
+    }
+    let opened = fetched.open()?;
     if args.html {
+        let page = args.out.clone().unwrap_or_else(|| fetched.path.join(PAGE));
         write_page(&opened, &page)?;
     }
     show(&opened, args.output.format())
@@ -50,7 +56,7 @@ pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
         ResultFormat::Table => output::print(&report::table(run, &summary, &verdict))?,
         ResultFormat::Json => {
             let mut document = report::json(run, &summary, &verdict);
-            document["folder"] = opened.path.display().to_string().into();
+            document["folder"] = opened.source.clone().into();
             output::print_json(&document)?;
         }
         ResultFormat::Markdown => output::print(&report::markdown(run, &summary, &verdict))?,

@@ -102,7 +102,11 @@ impl Keeper {
         // A load anew has a date of its own each time.
         let load = match self.how {
             Restore::Reload => String::new(),
-            _ => format!(", {loaded} warehouses with seed {} of {}", catalog.seed, catalog.load_time_us),
+            _ => {
+                let date = jiff::Timestamp::from_microsecond(catalog.load_time_us)
+                    .map_or_else(|_| catalog.load_time_us.to_string(), |date| date.to_string());
+                format!(", {loaded} warehouses loaded with seed {} and dated {date}", catalog.seed)
+            }
         };
         Ok(format!("{gateways}{load}"))
     }

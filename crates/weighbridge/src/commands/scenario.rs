@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use target::Gateways;
 use workload::tpcc::rules;
 
+use super::fetch::SCENARIO_JSON;
 use super::step::{Step, parsed};
 use super::{Ended, Failure, Status, load, sweep, verify};
 use crate::cli::{Command, NamedTarget, ScenarioCommand, ScenarioRunArgs};
@@ -163,7 +164,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
     }
     tell_differences(&scenario, &case, args, &gateways[0], &mut measured.differences);
     let document = document(&name, &case, args, &measured, &folder);
-    let file = folder.join("scenario.json");
+    let file = folder.join(SCENARIO_JSON);
     std::fs::write(&file, format!("{document:#}\n"))
         .map_err(|e| Failure::Failed(format!("can't write {}: {e}", file.display())))?;
     if args.json {
@@ -207,6 +208,7 @@ fn targets(args: &ScenarioRunArgs, case: &Case) -> Result<Vec<Gateways>, Failure
     if case.targets.is_empty() && !args.targets.is_empty() {
         return Err(Failure::Usage("this case has one database: give it with --url, not --target".to_owned()));
     }
+    args.target.beside(&args.targets).map_err(Failure::Usage)?;
     let urls: Vec<&Vec<String>> = match args.targets.as_slice() {
         [] => vec![&args.target.urls],
         targets => targets.iter().map(|target| &target.urls).collect(),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use target::{Gateways, Session};
 use workload::tpcc::catalog::Catalog;
 
+use super::fetch::SEARCH_JSON;
 use super::restoring::Keeper;
 use super::step::Step;
 use super::sweep::every_run;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
         next = next_trial(holds, fails, most, args.within);
     }
     trials.keeper.end()?;
+    let file = folder.join(SEARCH_JSON);
     let document = json!({
         "warehouses": holds,
         "fails_at": fails,
@@ -59,6 +61,8 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
         "trials": trials.done.iter().map(Trial::json).collect::<Vec<_>>(),
         "folder": folder.display().to_string(),
     });
+    std::fs::write(&file, format!("{document:#}\n"))
+        .map_err(|e| Failure::Failed(format!("can't write {}: {e}", file.display())))?;
     if args.json {
         output::print_json(&document)?;
     } else {

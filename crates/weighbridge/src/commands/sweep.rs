@@ -93,6 +93,7 @@ pub(super) fn is_sweep(folder: &Path) -> bool {
 
 /// The databases to measure: those with a name, or the one of `--url`.
 fn targets(args: &SweepArgs) -> Result<Vec<NamedTarget>, Failure> {
+    args.target.beside(&args.targets).map_err(Failure::Usage)?;
     let mut targets = args.targets.clone();
     if targets.is_empty() {
         targets.push(NamedTarget { name: String::new(), nodes: None, urls: args.target.urls.clone() });

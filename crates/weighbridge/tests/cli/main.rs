@@ -7,6 +7,7 @@ mod bad_input;
 mod crash;
 mod examine;
 mod fleet;
+mod folders;
 mod forwarder;
 mod gateways;
 mod lab;

@@ -53,6 +53,9 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
     assert_eq!(count(&merged), parts.iter().map(count).sum::<u64>());
     assert_eq!(merged["reconciliation"]["passed"], true, "{merged:#}");
     assert_eq!(merged["clients"].as_array().unwrap().len(), 2);
+    let deviations = merged["verdict"]["deviations"].as_array().unwrap();
+    let terminals: Vec<_> = deviations.iter().filter(|line| line.as_str().unwrap().contains("terminals")).collect();
+    assert_eq!(terminals, ["4 terminals instead of 20 (4.2.2)"], "said once, of all");
     let regions = merged["regions"].as_array().unwrap();
     let named: Vec<_> = regions.iter().map(|region| (region["region"].as_str().unwrap(), &region["clients"])).collect();
     assert_eq!(named, [("east", &1.into()), ("west", &1.into())]);

@@ -169,6 +169,7 @@ fn what_cannot_be_swept_is_refused_first() {
     refused(&["sweep", "--url", "sqlite:x.db", "--style", "pipeline"], "does not have the statement style");
     refused(&["sweep", "--target", "a=null:", "--target", "a=null:"], "named twice");
     refused(&["sweep", "--target", "null:"], "NAME=URL");
+    refused(&["sweep", "--target", "a=null:", "--url", "null:"], "--url beside --target");
     refused(&["sweep", "--restore", "command"], "--restore-command");
     refused(&["sweep", "--url", "null:", "--restore-command", "true"], "goes with --restore command");
     refused(&["sweep", "--url", "null:", "--", "--nonsense"], "--nonsense");
@@ -273,6 +274,8 @@ fn published_sweeps_are_repeated_side_by_side() {
     let short = ["--ramp", "0s", "--duration", "2s"];
     let alone = say(&["scenario", "run", "tidb"]);
     assert!(alone.status == 2 && alone.stderr.contains("--target v2.1=URL and --target v3.0=URL"), "{}", alone.stderr);
+    let both = say(&["scenario", "run", "tidb", "--target", &old, "--url", "null:"]);
+    assert!(both.status == 2 && both.stderr.contains("--url beside --target"), "{}", both.stderr);
     let out = place.text("c");
     let c =
         ["scenario", "run", "tidb", "--scale", "0.008", "--target", &old, "--target", &new, "--out", &out, "--replace"];
