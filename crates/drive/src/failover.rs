@@ -15,8 +15,13 @@ use crate::pool::Connection;
 use crate::retry::Jitter;
 use crate::shard::Shard;
 
-/// How long to wait between attempts to connect: at first, and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// How long to wait between attempts to connect at first.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// At most, between these, and so much a connection: few notice soon that a server is back, which is part of what a
+/// failover is judged by; many don't keep it busy with greetings.
+const LONGEST_PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
+const PAUSE_A_CONNECTION: Duration = Duration::from_millis(5);
 
 /// What one shard knows of the gateways.
 pub(crate) struct Failover {
@@ -26,6 +31,7 @@ pub(crate) struct Failover {
     /// Where the next stand-in looks first, so that the living share the dead one's connections.
     turn: Cell<usize>,
     jitter: Jitter,
+    longest_pause: Duration,
 }
 
 /// The connections of one gateway that go through others.
@@ -40,10 +46,14 @@ struct Home {
 }
 
 impl Failover {
-    pub(crate) fn new(urls: Vec<Url>, style: Style, shard: usize) -> Self {
+    /// Of a shard with so many connections.
+    pub(crate) fn new(urls: Vec<Url>, style: Style, shard: usize, connections: usize) -> Self {
         let homes = urls.iter().map(|_| Home::default()).collect();
         let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
-        Self { urls, style, homes, turn: Cell::new(shard), jitter }
+        let (least, most) = LONGEST_PAUSE;
+        let connections = u32::try_from(connections).unwrap_or(u32::MAX);
+        let longest_pause = PAUSE_A_CONNECTION.saturating_mul(connections).clamp(least, most);
+        Self { urls, style, homes, turn: Cell::new(shard), jitter, longest_pause }
     }
 
     /// Opens a session through a gateway and makes it ready.
@@ -70,7 +80,7 @@ impl Failover {
 
     /// Connects through the first gateway that answers, for as long as it takes.
     async fn open_any(&self, home: usize) -> (Session, usize) {
-        let mut pause = Pause::new(&self.jitter);
+        let mut pause = Pause::new(self);
         loop {
             for gateway in self.candidates(home) {
                 match self.open(gateway).await {
@@ -116,7 +126,7 @@ fn try_home(shard: &Rc<Shard>, home: usize) {
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
         let (failover, state) = (&shard.failover, &shard.failover.homes[home]);
-        let mut pause = Pause::new(&failover.jitter);
+        let mut pause = Pause::new(failover);
         while state.away.get() > 0 {
             pause.wait().await;
             match failover.open(home).await {
@@ -127,7 +137,7 @@ fn try_home(shard: &Rc<Shard>, home: usize) {
                         state.relieved.set(state.relieved.get() + 1);
                     }
                     shard.pool.give_back(Connection { session, home, gateway: home });
-                    pause = Pause::new(&failover.jitter);
+                    pause = Pause::new(failover);
                 }
                 Ok(_) => {}
                 Err(e) => tracing::debug!("trying to return: {e}"),
@@ -147,16 +157,16 @@ fn take_one(count: &Cell<usize>) -> bool {
 /// Pauses that double, each between half of its length and the whole, so that many don't come at once.
 struct Pause<'a> {
     next: Duration,
-    jitter: &'a Jitter,
+    failover: &'a Failover,
 }
 
 impl<'a> Pause<'a> {
-    fn new(jitter: &'a Jitter) -> Self {
-        Self { next: PAUSES.0, jitter }
+    fn new(failover: &'a Failover) -> Self {
+        Self { next: FIRST_PAUSE, failover }
     }
 
     async fn wait(&mut self) {
-        tokio::time::sleep(self.next.mul_f64(0.5 + 0.5 * self.jitter.fraction())).await;
-        self.next = (self.next * 2).min(PAUSES.1);
+        tokio::time::sleep(self.next.mul_f64(0.5 + 0.5 * self.failover.jitter.fraction())).await;
+        self.next = (self.next * 2).min(self.failover.longest_pause);
     }
 }

@@ -224,7 +224,7 @@ pub(crate) fn run(
     };
     runtime.block_on(async {
         let pool = Pool::new(plan.lines, plan.gateways.len());
-        let failover = Failover::new(plan.gateways, plan.profile.style, plan.number);
+        let failover = Failover::new(plan.gateways, plan.profile.style, plan.number, plan.homes.len());
         let connected = connect(&pool, &failover, &plan.homes).await;
         let failed = connected.is_err();
         let _ = ready.send(connected);
