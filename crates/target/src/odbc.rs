@@ -130,7 +130,8 @@ impl KnownDatabase {
     pub(crate) fn class(&self, diagnostic: &Diagnostic) -> Class {
         let state = diagnostic.state.as_str();
         let native = &diagnostic.native;
-        if self.lost.contains(native) {
+        // 40003: whether the statement was completed is unknown.
+        if self.lost.contains(native) || state == "40003" {
             Class::Lost
         } else if self.retry.contains(native) || state.starts_with("40") || matches!(state, "55P03" | "HYT00") {
             // Class 40 is the standard's own: serialization failure, deadlock, rollback by the database.
@@ -444,6 +445,7 @@ mod tests {
         assert_eq!(class("NuoDB", "23000", -27), Class::Permanent);
         assert_eq!(class("Another", "08S01", 0), Class::Lost);
         assert_eq!(class("Another", "40001", 0), Class::Retry);
+        assert_eq!(class("Another", "40003", 0), Class::Lost);
         assert_eq!(class("Another", "HY000", -24), Class::Permanent);
     }
 

@@ -263,7 +263,14 @@ impl Served {
         ended.map_err(|e| {
             // Whatever comes of it, no transaction is open afterwards.
             let _ = self.connection.rollback();
-            self.error(e)
+            let timed_out = e.diagnostic().is_some_and(|diagnostic| diagnostic.state == "HYT00");
+            let error = self.error(e);
+            // Nobody knows what a COMMIT came to whose answer was not waited for.
+            if commit && timed_out {
+                Error::new(Class::Lost, error.code().map(str::to_owned), error.to_string())
+            } else {
+                error
+            }
         })
     }
 

@@ -10,11 +10,8 @@ use tokio::task::JoinHandle;
 
 use crate::tpcc::{Output, Profile, Style, execute, make_ready};
 
-/// How long an answer may take until its session is taken for one that waits for another.
-pub(super) const PATIENCE: Duration = Duration::from_millis(500);
-
 /// How long anything may take: longer than the databases' own limits of a wait that is resolved at all.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(super) const LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a refused transaction is tried again.
 const ATTEMPTS: usize = 50;
@@ -54,6 +51,7 @@ type Reply = oneshot::Sender<Result<Got, Error>>;
 pub(super) struct Actor {
     inbox: mpsc::UnboundedSender<(Ask, Reply)>,
     task: JoinHandle<()>,
+    patience: Duration,
 }
 
 impl Drop for Actor {
@@ -63,7 +61,8 @@ impl Drop for Actor {
 }
 
 impl Actor {
-    pub(super) async fn connect(url: &Url, isolation: Isolation) -> Result<Self, Error> {
+    /// `patience` is how long an answer may take until the session is taken for one that waits for another.
+    pub(super) async fn connect(url: &Url, isolation: Isolation, patience: Duration) -> Result<Self, Error> {
         let mut session = Session::connect(url).await?;
         make_ready(&mut session, Style::Row).await?;
         let (inbox, mut asked) = mpsc::unbounded_channel::<(Ask, Reply)>();
@@ -73,14 +72,14 @@ impl Actor {
                 let _ = reply.send(stage.perform(ask).await);
             }
         });
-        Ok(Self { inbox, task })
+        Ok(Self { inbox, task, patience })
     }
 
     fn ask(&self, ask: Ask) -> Pending {
         let (reply, answer) = oneshot::channel();
         // Without its task the answer says that it is gone.
         let _ = self.inbox.send((ask, reply));
-        Pending { answer }
+        Pending { answer, patience: self.patience }
     }
 
     pub(super) fn transact(&self, input: Input) -> Pending {
@@ -126,12 +125,13 @@ impl Actor {
 #[derive(Debug)]
 pub(super) struct Pending {
     answer: oneshot::Receiver<Result<Got, Error>>,
+    patience: Duration,
 }
 
 impl Pending {
     /// The answer, if it comes before the session must be taken for one that waits.
     pub(super) async fn soon(&mut self) -> Option<Result<Got, Error>> {
-        let answer = tokio::time::timeout(PATIENCE, &mut self.answer).await.ok()?;
+        let answer = tokio::time::timeout(self.patience, &mut self.answer).await.ok()?;
         Some(answer.unwrap_or_else(|_| Err(gone())))
     }
 

@@ -1,6 +1,6 @@
 //! What the tests share: sessions, inputs, and looks at the tables.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::tpcc::input::{CustomerBy, Delivery, Input, Line, NewOrder, OrderStatus, Payment};
 use ::tpcc::money::Cents;
@@ -9,7 +9,7 @@ use ::tpcc::{DISTRICTS_PER_WAREHOUSE, UNUSED_ITEM};
 use target::{Answer, Error, Isolation, Session, Value};
 
 use super::Place;
-use super::actor::{Actor, Got, named};
+use super::actor::{Actor, Got, LIMIT, named};
 use crate::tpcc::{Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput};
 
 /// Lines of a test's order.
@@ -19,7 +19,11 @@ pub(super) struct Bench<'a> {
     place: &'a Place,
     pub(super) level: Isolation,
     choices: Stream,
+    patience: Duration,
 }
+
+/// The shortest time after which a session is taken for one that waits.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A customer.
 #[derive(Clone, Copy, Debug)]
@@ -60,15 +64,37 @@ impl Customer {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(place: &'a Place, level: Isolation, number: u64) -> Self {
-        Self { place, level, choices: Stream::for_terminal(place.seed, number) }
+    pub(super) fn new(place: &'a Place, level: Isolation, number: u64, patience: Duration) -> Self {
+        Self { place, level, choices: Stream::for_terminal(place.seed, number), patience }
+    }
+
+    /// How long an answer may take here: several times as long as an order takes that nobody disturbs. What is only slow
+    /// must not be taken for what waits.
+    pub(super) async fn patience(place: &'a Place, level: Isolation) -> Result<Duration, Error> {
+        let mut bench = Self::new(place, level, u64::MAX, PATIENCE);
+        let mut longest = Duration::ZERO;
+        for number in 0..place.gateways.urls().len() {
+            let actor = Actor::connect(place.gateways.dealt(number), level, PATIENCE).await?;
+            let customer = bench.customer();
+            let begin = Instant::now();
+            actor.transact(bench.order(customer, 0)).end().await?;
+            longest = longest.max(begin.elapsed());
+        }
+        let patience = PATIENCE.max(longest * 5);
+        if patience > LIMIT / 3 {
+            let taken = longest.as_secs();
+            return Err(Error::permanent(format!(
+                "a New-Order that nobody disturbs takes {taken} s: too long to tell waits"
+            )));
+        }
+        Ok(patience)
     }
 
     /// Sessions for `N` transactions, each through the next gateway.
     pub(super) async fn actors<const N: usize>(&self) -> Result<[Actor; N], Error> {
         let mut actors = Vec::with_capacity(N);
         for number in 0..N {
-            actors.push(Actor::connect(self.place.gateways.dealt(number), self.level).await?);
+            actors.push(Actor::connect(self.place.gateways.dealt(number), self.level, self.patience).await?);
         }
         actors.try_into().map_err(|_| Error::permanent("a session is missing"))
     }
@@ -166,7 +192,7 @@ impl<'a> Bench<'a> {
         shows: impl Fn(&OrderStatusOutput) -> bool,
     ) -> Result<Option<Duration>, Error> {
         let [_, _, reader] = self.actors::<3>().await?;
-        let begin = std::time::Instant::now();
+        let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(10) {
             if shows(&reader.transact(customer.status()).end().await?.order_status()?.0) {
                 return Ok(Some(begin.elapsed()));

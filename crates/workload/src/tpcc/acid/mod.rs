@@ -13,10 +13,15 @@ mod reads;
 mod rounds;
 mod undo;
 
+use std::time::Duration;
+
 use record::acid::{Outcome, TestResult};
 use target::{Error, Gateways, Isolation};
 
 use bench::Bench;
+
+/// How long a test may take in all.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// What a test saw.
 #[derive(Debug)]
@@ -106,7 +111,7 @@ const ISOLATION: [&str; 9] = [
 /// Makes all tests at one level, until `stopped` says so between two; `told` hears of each as it ends.
 ///
 /// # Errors
-/// If the database can't be reached, or what the tests need can't be set up. What goes wrong within a test is its result.
+/// If the database can't be reached, or what the tests need can't be set up or put back. What goes wrong within a test is its result.
 pub async fn test_level(
     place: &Place,
     level: Isolation,
@@ -115,19 +120,17 @@ pub async fn test_level(
 ) -> Result<Vec<TestResult>, Error> {
     let mut results = Vec::new();
     phenomena::make_table(&place.gateways).await?;
+    let patience = Bench::patience(place, level).await?;
     for (number, test) in (0..).zip(all()) {
         if stopped() {
             break;
         }
-        let mut bench = Bench::new(place, level, number);
-        let ended = match test.what {
-            What::Atomicity(which) => atomicity::test(&mut bench, which).await,
-            What::Isolation(number @ 1..=6) => isolation::test(&mut bench, number).await,
-            What::Isolation(number) => reads::test(&mut bench, number).await,
-            What::Phenomenon(phenomenon) => phenomena::test(&bench, phenomenon).await,
-            What::LongFork => rounds::long_fork(&bench).await,
-            What::StaleRead => rounds::stale_read(&bench).await,
-        };
+        let mut bench = Bench::new(place, level, number, patience);
+        let ended = tokio::time::timeout(LONGEST, make(&mut bench, test.what))
+            .await
+            .unwrap_or_else(|_| Err(Error::permanent(format!("the test had not ended after {} s", LONGEST.as_secs()))));
+        // Whatever came of it; its sessions, and what they lock, are gone.
+        put_back(place).await?;
         let (outcome, case, seen) = match ended {
             Ok(Seen { passes: true, case, text }) => (Outcome::Passes, case, text),
             Ok(Seen { passes: false, case, text }) => (Outcome::Fails, case, text),
@@ -141,6 +144,17 @@ pub async fn test_level(
     }
     phenomena::drop_table(&place.gateways).await?;
     Ok(results)
+}
+
+async fn make(bench: &mut Bench<'_>, what: What) -> Result<Seen, Error> {
+    match what {
+        What::Atomicity(which) => atomicity::test(bench, which).await,
+        What::Isolation(number @ 1..=6) => isolation::test(bench, number).await,
+        What::Isolation(number) => reads::test(bench, number).await,
+        What::Phenomenon(phenomenon) => phenomena::test(bench, phenomenon).await,
+        What::LongFork => rounds::long_fork(bench).await,
+        What::StaleRead => rounds::stale_read(bench).await,
+    }
 }
 
 /// The same table for a level that the database does not have.

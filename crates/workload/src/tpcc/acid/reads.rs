@@ -48,7 +48,6 @@ async fn prices(bench: &mut Bench<'_>) -> Result<Seen, Error> {
         None => raising.end().await,
     };
     let last = [price(bench, x).await?, price(bench, y).await?];
-    undo::put_back_at(&mut bench.observer().await?).await?;
 
     let (order, refusals) = ordered?.new_order()?;
     let shown = [order.lines[0].i_price, order.lines[1].i_price, order.lines[2].i_price];
@@ -77,9 +76,7 @@ async fn a_district_without_orders(bench: &mut Bench<'_>) -> Result<Seen, Error>
     undo::empty_queue(&mut bench.observer().await?, customer.w_id, customer.d_id).await?;
     let [t1, t2] = bench.actors().await?;
     let look = |actor: &Actor| actor.call(&delivery::OLDEST, customer.district());
-    let ended = within(&t1, look, async |bench: &mut Bench<'_>| Ok(t2.transact(bench.order(customer, 0))), bench).await;
-    undo::put_back_at(&mut bench.observer().await?).await?;
-    ended
+    within(&t1, look, async |bench: &mut Bench<'_>| Ok(t2.transact(bench.order(customer, 0))), bench).await
 }
 
 /// T1 reads a customer's latest order; T2 is a later one; T1 reads again, as Order-Status does.

@@ -1,10 +1,12 @@
 //! What tests 7 and 8 change beside business transactions, noted in the database before it is changed, so that it is put
 //! back even if the tests are killed.
 
+use std::time::Duration;
+
 use ::tpcc::money::Cents;
 use target::placement::Placement;
 use target::schema::{Column, ColumnType, Table};
-use target::{Access, Decimal, Error, Gateways, Session};
+use target::{Access, Class, Decimal, Error, Gateways, Session};
 
 use ColumnType::{BigInt, Int, Varchar};
 
@@ -45,12 +47,24 @@ pub(super) async fn empty_queue(session: &mut Session, w_id: i32, d_id: i32) -> 
     session.commit().await
 }
 
+/// Attempts at putting back: another session may still be ending.
+const ATTEMPTS: u32 = 20;
+
 /// Puts back whatever is noted, and says what that was.
 pub(super) async fn put_back(gateways: &Gateways) -> Result<Vec<String>, Error> {
-    put_back_at(&mut Session::connect(gateways.first()).await?).await
+    let mut attempt = 1;
+    loop {
+        match put_back_at(&mut Session::connect(gateways.first()).await?).await {
+            Err(e) if e.class() == Class::Retry && attempt < ATTEMPTS => {
+                attempt += 1;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            done => return done.map_err(|e| e.context("putting back what a test has changed")),
+        }
+    }
 }
 
-pub(super) async fn put_back_at(session: &mut Session) -> Result<Vec<String>, Error> {
+async fn put_back_at(session: &mut Session) -> Result<Vec<String>, Error> {
     if !session.has_table(TABLE.name).await? {
         return Ok(Vec::new());
     }
