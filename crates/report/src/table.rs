@@ -21,7 +21,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         failures(summary),
         clocks(summary),
         gateways(run, summary),
-        trouble(run, summary),
+        trouble_text(run, summary),
         clients(run),
         regions(run),
         tare(run, summary),
@@ -214,7 +214,8 @@ fn failures(summary: &Summary) -> String {
 }
 
 /// Faults, and what trouble cost; nothing where there was none.
-fn trouble(run: &RunRecord, summary: &Summary) -> String {
+#[must_use]
+pub fn trouble_text(run: &RunRecord, summary: &Summary) -> String {
     let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
     let faults = run.faults.iter().map(|fault| format!("Fault at {}\n", fault.line()));
     let outages =
