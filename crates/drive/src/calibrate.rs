@@ -1,17 +1,21 @@
 //! What the tool itself weighs on this machine: runs on a target without data, and the cost of recording.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use ::tpcc::input::Kind;
+use ::tpcc::input::{Input, Kind, Warehouses};
 use ::tpcc::mix::Mix;
+use ::tpcc::terminal::Terminal;
 use record::{Outcome, Phase, Recorder, RunFolder, Sample, Stats, Summary};
-use target::Gateways;
-use workload::tpcc::{Style, rules};
+use target::{Gateways, Session, Url};
+use workload::tpcc::acknowledged::Journal;
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::{Output, Profile, Style, execute, make_ready, rules};
 
 use crate::fleet::Start;
-use crate::run::{Options, Pacing, RunError, Stop, run};
+use crate::run::{Options, Pacing, RunError, Stop, run, runtime};
 use crate::tare::CpuMeter;
 use crate::{Affinity, OnError};
 
@@ -127,6 +131,61 @@ pub fn recording_ns() -> f64 {
     let (cpu, _) = meter.read();
     assert_eq!(recorder.counts(0, Phase::Measured).completed, u64::from(RECORDED) / 5);
     cpu * 1e9 / f64::from(RECORDED)
+}
+
+/// What the ledger of acknowledgements weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct LedgerWeight {
+    /// CPU nanoseconds a transaction of the mix, entering and writing.
+    pub ns: f64,
+    /// Bytes a transaction of the mix.
+    pub bytes: f64,
+}
+
+/// Different transactions in the ledger's trial.
+const ANSWERS: usize = 1000;
+
+/// Transactions between two writes.
+const HANDED_OVER: usize = 10_000;
+
+/// Weighs the ledger with what transactions of the standard mix enter, written to `file`, which is removed again.
+///
+/// # Errors
+/// If the file can't be written.
+pub fn weigh_ledger(file: &Path) -> Result<LedgerWeight, RunError> {
+    let answered = runtime()?.block_on(answers())?;
+    let (mut journal, mut written) = (Journal::default(), 0);
+    let refused = |e: std::io::Error| RunError::Machine(format!("{}: {e}", file.display()));
+    let mut to = fs::File::create(file).map_err(refused)?;
+    let mut meter = CpuMeter::start();
+    for round in 0..RECORDED as usize / HANDED_OVER {
+        for (input, output) in answered.iter().cycle().take(HANDED_OVER) {
+            journal.acknowledge(round as u32, input, output);
+        }
+        to.write_all(journal.bytes()).map_err(refused)?;
+        written += journal.bytes().len();
+        journal.clear();
+    }
+    let (cpu, _) = meter.read();
+    fs::remove_file(file).map_err(refused)?;
+    Ok(LedgerWeight { ns: cpu * 1e9 / f64::from(RECORDED), bytes: written as f64 / f64::from(RECORDED) })
+}
+
+/// Transactions of the standard mix with the answers of a target without data.
+async fn answers() -> Result<Vec<(Input, Output)>, RunError> {
+    let url = Url::parse("null:").map_err(|e| RunError::Usage(e.to_string()))?;
+    let mut session = Session::connect(&url).await?;
+    make_ready(&mut session, Style::Batch).await?;
+    let profile = Profile { style: Style::Batch, isolation: url.dialect().default_isolation() };
+    let (constants, active) = (Catalog::without_data(100).run, Warehouses { first: 1, count: 100 });
+    let mut terminal = Terminal::new(1, 0, 1, 1, active, constants, Mix::standard());
+    let mut answered = Vec::new();
+    for _ in 0..ANSWERS {
+        let input = terminal.next_input();
+        let output = execute(&mut session, profile, &input).await?;
+        answered.push((input, output));
+    }
+    Ok(answered)
 }
 
 /// What a terminal records in one cycle: keying, the transaction, thinking, and the lag of both waits.

@@ -207,7 +207,7 @@ fn note_lost(record: &mut RunRecord, lost: Vec<LostWorker>) {
     fleet.lost = lost;
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

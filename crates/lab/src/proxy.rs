@@ -42,9 +42,25 @@ struct Link {
     server: TcpStream,
     /// The next thing that the server says is lost, and the connection with it.
     loses_answer: AtomicBool,
+    /// How COMMIT is called on this connection once it is prepared, between the zeros that end names.
+    prepared: Mutex<Option<Vec<u8>>>,
 }
 
 impl Link {
+    /// Whether something said to the server ends a transaction: SQL as text, or a statement that was prepared from it.
+    fn commits(&self, said: &[u8]) -> bool {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = find(said, COMMIT) else {
+            return prepared.as_ref().is_some_and(|name| find(said, name).is_some());
+        };
+        // PostgreSQL's Parse: a tag, a length, the name, zero, the text.
+        let Some(name) = said[..at].strip_suffix(&[0]).filter(|before| before.len() > 5 && before[0] == b'P') else {
+            return true;
+        };
+        *prepared = Some([&[0], &name[5..], &[0]].concat());
+        false
+    }
+
     fn close(&self) {
         // It may be closed already, which is what was wanted.
         let _ = (self.client.shutdown(Shutdown::Both), self.server.shutdown(Shutdown::Both));
@@ -67,6 +83,11 @@ impl Network {
         }
         !self.closed.load(Ordering::Relaxed)
     }
+}
+
+/// Where a piece begins in something said.
+fn find(said: &[u8], piece: &[u8]) -> Option<usize> {
+    said.windows(piece.len()).position(|window| window == piece)
 }
 
 /// Takes one of those that are still to come, if there is any.
@@ -171,7 +192,7 @@ fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let ways = [(client.try_clone()?, server.try_clone()?), (server.try_clone()?, client.try_clone()?)];
-    let link = Arc::new(Link { client, server, loses_answer: AtomicBool::new(false) });
+    let link = Arc::new(Link { client, server, loses_answer: AtomicBool::new(false), prepared: Mutex::default() });
     network.open().push(link.clone());
     for ((from, to), way) in ways.into_iter().zip([ask, answer]) {
         let (network, link) = (network.clone(), link.clone());
@@ -207,7 +228,7 @@ fn ask(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)>
     if !network.travel(false) {
         return None;
     }
-    if said.windows(COMMIT.len()).any(|window| window == COMMIT) {
+    if link.commits(said) {
         if take_one(&network.lost_requests) {
             return None;
         }
@@ -290,6 +311,12 @@ mod tests {
         assert_eq!((proxy.pending(), say(&mut connect(), b"COMMIT").unwrap()), (0, b"COMMIT".to_vec()));
         proxy.lose_commits(1);
         assert!(gone(say(&mut connect(), b"x COMMIT y")));
+        proxy.lose_commits(1);
+        let mut client = connect();
+        for passes in [&b"P\0\0\0\x10s7\0COMMIT\0\0\0"[..], b"B\0\0\0\x10\0s70\0"] {
+            assert_eq!(say(&mut client, passes).unwrap(), passes);
+        }
+        assert!(gone(say(&mut client, b"B\0\0\0\x10\0s7\0")), "prepared, it goes by its name");
         proxy.truncate(1);
         let mut client = connect();
         assert_eq!(say(&mut client, b"12345678").unwrap(), b"1234");

@@ -138,14 +138,16 @@ fn outage(run: &RunRecord, rows: &[Row<'_>], began: f64, clear_from: f64) -> Opt
         let next = rows.get(*at..at + STEADY_ROWS);
         next.is_some_and(|next| next.iter().all(|row| !row.broken && row.all >= usual.floor))
     });
-    let steady_at = steady.map(|at| rows[at].start.max(began));
-    let end = steady_at.unwrap_or(f64::INFINITY);
+    let upto = steady.map_or(f64::INFINITY, |at| rows[at].start.max(began));
     let within = &rows[first..steady.unwrap_or(rows.len())];
     let gaps =
-        run.trouble.gaps.iter().filter(|gap| gap.from_seconds < end && gap.to_seconds.is_none_or(|to| to > began));
+        run.trouble.gaps.iter().filter(|gap| gap.from_seconds < upto && gap.to_seconds.is_none_or(|to| to > began));
     let over = rows.last().map_or(began, Row::end);
     let length = |gap: &Gap| gap.to_seconds.unwrap_or(over) - gap.from_seconds;
     let longest = gaps.max_by(|a, b| length(a).total_cmp(&length(b)));
+    // A second may be as usual although its first moments were still silent.
+    let steady_at = steady.map(|_| longest.and_then(|gap| gap.to_seconds).map_or(upto, |to| upto.max(to)));
+    let end = steady_at.unwrap_or(f64::INFINITY);
     let lost: f64 = within.iter().map(|row| (usual.headline - row.headline) * row.seconds).sum();
     let faults = run.faults.iter().filter(|fault| (began..end.max(began.next_up())).contains(&fault.at_seconds));
     Some(Outage {
@@ -264,6 +266,17 @@ mod tests {
         assert_eq!(outage.steady_seconds, Some(4.0));
         assert_eq!((outage.rate_before, outage.headline_lost, outage.errors), (6000.0, 330.0, 8));
         assert_eq!((outage.max_response_ms, outage.most_waiting), (2900.0, 7));
+    }
+
+    #[test]
+    fn what_ends_a_silence_belongs_to_it() {
+        let (mut record, timeline) = run(&[100, 90, 110, 100, 0, 0, 98, 100, 100, 100, 100]);
+        let fault = |what: &str, at_seconds| Fault { what: what.into(), at_seconds, ..Fault::default() };
+        record.faults = vec![fault("stop node1", 4.0), fault("continue node1", 6.01)];
+        record.trouble.gaps = vec![Gap { from_seconds: 4.0, to_seconds: Some(6.02) }];
+        let found = outages(&record, &timeline);
+        let [outage] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((outage.faults.len(), outage.steady_seconds.map(|s| (s * 100.0).round())), (2, Some(202.0)));
     }
 
     #[test]

@@ -46,6 +46,10 @@ pub struct Calibration {
     pub bytes_per_terminal: f64,
     /// CPU to record a transaction with its waits, nanoseconds.
     pub recording_ns: f64,
+    /// CPU to enter a transaction in the ledger of acknowledgements, nanoseconds.
+    pub ledger_ns: f64,
+    /// Bytes of the ledger a transaction.
+    pub ledger_bytes: f64,
     /// The ways that were weighed, the one inside this process first.
     pub paths: Vec<Path>,
 }
@@ -94,7 +98,10 @@ pub fn calibration_table(calibration: &Calibration) -> String {
         calibration.bytes_per_terminal,
         calibration.bytes_per_terminal * 10.0 / f64::from(1 << 20)
     ));
-    text.push_str(&format!("Recording: {:.0} ns a transaction with its waits\n\n", calibration.recording_ns));
+    text.push_str(&format!(
+        "Recording: {:.0} ns a transaction with its waits; the ledger: {:.0} ns and {:.0} bytes\n\n",
+        calibration.recording_ns, calibration.ledger_ns, calibration.ledger_bytes
+    ));
     text.push_str(&match calibration.fit_for() {
         Some(fits) => format!("Fit for runs of up to {fits} warehouses, with half of the cores and of the memory to spare\n"),
         None => format!(
@@ -134,6 +141,8 @@ mod tests {
             spare_memory_bytes: 1_000_000_000,
             bytes_per_terminal: 1000.0,
             recording_ns: 100.0,
+            ledger_ns: 10.0,
+            ledger_bytes: 30.0,
             paths: vec![path(150_000.0), path(warehouses_per_core)],
         }
     }

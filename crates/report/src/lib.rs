@@ -32,7 +32,7 @@ pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
 pub use page::{acid_page, compare_page, page, sweep_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
-pub use table::table;
+pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use topology::topology_table;
 

@@ -21,7 +21,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         failures(summary),
         clocks(summary),
         gateways(run, summary),
-        trouble(run, summary),
+        trouble_text(run, summary),
         clients(run),
         regions(run),
         tare(run, summary),
@@ -203,8 +203,8 @@ fn failures(summary: &Summary) -> String {
         return String::new();
     }
     format!(
-        "Not completed: {} conflicts with retries used up, {} not committed (connection lost), {} unknown (COMMIT without an \
-         answer), {} refused, {} with rows missing\n",
+        "Not completed: {} conflicts with retries used up, {} not committed (connection lost),\n\
+         \x20   {} unknown (COMMIT without an answer), {} refused, {} with rows missing\n",
         failures.exhausted,
         failures.connection - failures.unknown.min(failures.connection),
         failures.unknown,
@@ -214,10 +214,12 @@ fn failures(summary: &Summary) -> String {
 }
 
 /// Faults, and what trouble cost; nothing where there was none.
-fn trouble(run: &RunRecord, summary: &Summary) -> String {
+#[must_use]
+pub fn trouble_text(run: &RunRecord, summary: &Summary) -> String {
     let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
     let faults = run.faults.iter().map(|fault| format!("Fault at {}\n", fault.line()));
-    let outages = summary.outages.iter().map(|outage| format!("Trouble {}\n", outage.line(title)));
+    let outages =
+        summary.outages.iter().map(|outage| format!("Trouble {}\n", outage.line(title).replace("; ", ";\n    ")));
     faults.chain(outages).collect()
 }
 

@@ -51,10 +51,11 @@ impl Error {
         self.code.as_deref()
     }
 
-    /// The same error seen from COMMIT: a lost connection leaves the outcome unknown there.
+    /// The same error seen from COMMIT: a lost connection leaves the outcome unknown there, and so does an answer that
+    /// could not be understood; only a server's own refusal, which has a code, says that nothing was committed.
     #[must_use]
     pub fn during_commit(mut self) -> Self {
-        if self.class == Class::Lost {
+        if self.class == Class::Lost || self.class == Class::Permanent && self.code.is_none() {
             self.class = Class::Unknown;
         }
         self

@@ -368,6 +368,8 @@ fn class(code: u16) -> Class {
         3101 | 3572 => Class::Retry,
         // TiDB: conflicts found at once or at COMMIT, schema changed or too old, PD or TiKV busy or moved.
         8002 | 8005 | 8022 | 8027 | 8028 | 9001..=9005 | 9007 => Class::Retry,
+        // It takes no writes any more: another is the primary now. TiDB does not know what came of a COMMIT.
+        1290 | 1836 | 8501 => Class::Lost,
         // The node left its cluster, the server shuts down, packets went wrong, the connection was killed.
         1047 | 1053 | 1077 | 1152..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => Class::Lost,
         _ => Class::Permanent,

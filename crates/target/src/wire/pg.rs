@@ -594,8 +594,8 @@ fn one_line(message: &str, detail: Option<&str>) -> String {
 /// Beginnings of codes that say: the connection, or this way into the cluster, is of no more use. Nothing is committed
 /// unless COMMIT was under way; then nobody knows (of 40003 that is the very meaning).
 ///
-/// `08` connection, `57P` the server goes down; CockroachDB's `40003` ambiguous result, `58C0` a range or node can't be reached.
-const LOST: [&str; 4] = ["08", "57P", "40003", "58C0"];
+/// `08` connection, `57P` the server goes down, `25006` it no longer takes writes (another is the primary now); CockroachDB's `40003` ambiguous result, `58C0` a range or node can't be reached.
+const LOST: [&str; 5] = ["08", "57P", "25006", "40003", "58C0"];
 
 /// Classes an error by its SQLSTATE, never by its text.
 fn classed(code: String, mut message: String) -> Error {
@@ -651,6 +651,7 @@ mod tests {
         assert_eq!((conflict.class(), conflict.to_string().lines().count()), (Class::Retry, 1));
         assert!(conflict.to_string().contains("could not serialize: reason"), "{conflict}");
         assert_eq!(said(b"C57P01\0Mgoing\0\0").class(), Class::Lost);
+        assert_eq!(said(b"C25006\0Mread-only\0\0").class(), Class::Lost);
         assert_eq!(said(b"C23505\0Mtwice\0\0").class(), Class::Permanent);
     }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use drive::RunError;
-use drive::calibrate::{Load, Reading, recording_ns, spare_memory_bytes, weigh};
+use drive::calibrate::{Load, Reading, recording_ns, spare_memory_bytes, weigh, weigh_ledger};
 use report::{Calibration, Path};
 use target::{Gateways, Url};
 use workload::tpcc::Style;
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
         }
     }
     let terminals = f64::from(large.terminals) - f64::from(small.terminals);
+    let ledger = weigh_ledger(&folder)?;
     let calibration = Calibration {
         warehouses: args.warehouses.unsigned_abs(),
         terminals: large.terminals,
@@ -56,6 +57,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
         spare_memory_bytes,
         bytes_per_terminal: large.peak_rss_bytes.saturating_sub(small.peak_rss_bytes) as f64 / terminals.max(1.0),
         recording_ns: recording_ns(),
+        ledger_ns: ledger.ns,
+        ledger_bytes: ledger.bytes,
         paths,
     };
     match args.json {

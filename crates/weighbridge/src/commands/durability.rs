@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use drive::fleet::Start;
 use drive::{Affinity, OnError, Options, Pacing};
-use record::OpenedRun;
 use record::audit::Audit;
 use record::folder::PAGE;
 use record::run::{CheckCounts, CheckResult};
+use record::{OpenedRun, Summary};
 use target::Gateways;
 use tpcc::mix::Mix;
 use workload::tpcc::Style;
@@ -99,6 +99,7 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
             "audit": audit,
             "checks": checks,
             "faults": record.faults,
+            "outages": record.summary.as_ref().map(|summary| &summary.outages),
             "folder": opened.path,
         }))?;
     } else {
@@ -108,11 +109,11 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
 }
 
 fn text(opened: &OpenedRun, audit: &Audit, checks: &[CheckResult], passed: bool) -> String {
-    let faults: String = opened.record.faults.iter().map(|fault| format!("Fault at {}\n", fault.line())).collect();
+    let trouble = report::trouble_text(&opened.record, &Summary::of(opened));
     let failed =
         checks.iter().filter(|check| !check.passed).map(|check| format!("    {}: {}\n", check.name, check.detail));
     format!(
-        "{faults}\n{}\nChecks of the data: {}\n{}Durability: {}\n",
+        "{trouble}\n{}\nChecks of the data: {}\n{}Durability: {}\n",
         report::audit_table(audit),
         CheckCounts::of(checks),
         failed.collect::<String>(),

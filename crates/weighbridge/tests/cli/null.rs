@@ -137,6 +137,8 @@ fn calibrate_weighs_the_tool_on_each_path() {
         assert!(path["warehouses_per_core"].as_f64() > Some(0.0), "{path:#}");
     }
     assert_eq!((&result["warehouses"], &result["terminals"]), (&100.into(), &1000.into()));
-    assert!(result["recording_ns"].as_f64() > Some(0.0), "{result:#}");
+    for figure in ["recording_ns", "ledger_ns", "ledger_bytes"] {
+        assert!(result[figure].as_f64() > Some(0.0), "{figure}: {result:#}");
+    }
     assert_eq!(said.status, if result["fit_for_warehouses"].is_null() { 3 } else { 0 }, "{result:#}");
 }

@@ -12,6 +12,9 @@ use tokio_rustls::client::TlsStream;
 
 use crate::{Class, Error};
 
+/// The longest message that a server sends (its own limit of a value, and some).
+const LONGEST_MESSAGE: u32 = 0x4000_0000;
+
 /// Room for the answers of most waves.
 const ROOM_BYTES: usize = 8 * 1024;
 
@@ -116,10 +119,14 @@ impl Line {
         loop {
             let waiting = &self.input[self.at..];
             if let &[tag, a, b, c, d, ..] = waiting {
-                // The length counts itself.
-                let end = self.at + 1 + u32::from_be_bytes([a, b, c, d]) as usize;
+                // The length counts itself. Who waited for the end of a nonsensical one would wait for ever.
+                let length = u32::from_be_bytes([a, b, c, d]);
+                if !(4..=LONGEST_MESSAGE).contains(&length) {
+                    return Err(lost("what came is no message of PostgreSQL's protocol"));
+                }
+                let end = self.at + 1 + length as usize;
                 if end <= self.input.len() {
-                    let body = self.at + 5..end.max(self.at + 5);
+                    let body = self.at + 5..end;
                     self.at = body.end;
                     if tag::ASIDES.contains(&tag) {
                         continue;
