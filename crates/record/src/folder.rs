@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::RecordError;
 use crate::kept;
@@ -27,6 +28,9 @@ pub const TIMELINE: &str = "timeline.csv";
 pub const PAGE: &str = "report.html";
 /// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
 pub const DELIVERIES: &str = "deliveries.csv";
+
+/// The most that a record's counts are read up to: some thousand years of a million a second.
+pub(crate) const MOST_COUNT: u64 = 1 << 55;
 
 /// A folder that a run is written to.
 #[derive(Debug, Clone)]
@@ -140,7 +144,39 @@ pub fn read_record(path: &Path) -> Result<RunRecord, RecordError> {
     if record_version > RECORD_VERSION {
         return Err(RecordError::TooNew { path: path.to_path_buf(), found: record_version, known: RECORD_VERSION });
     }
-    serde_json::from_slice(&text).map_err(damaged)
+    let absurd = |what: String| RecordError::Damaged {
+        path: path.to_path_buf(),
+        line: 1,
+        detail: format!("not a run record: {what} is more than anything counts"),
+    };
+    let document: Value = serde_json::from_slice(&text).map_err(damaged)?;
+    if let Some(name) = uncountable(&document) {
+        return Err(absurd(name.to_owned()));
+    }
+    let record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    match record.plan.beyond_all_sizes() {
+        Some(what) => Err(absurd(what.to_owned())),
+        None => Ok(record),
+    }
+}
+
+/// The name of a number that nothing reaches by counting, so that sums of such numbers stay numbers. Seeds may be any.
+fn uncountable(value: &Value) -> Option<&str> {
+    match value {
+        Value::Object(fields) => {
+            let mut counts = fields.iter().filter(|(name, _)| !name.ends_with("seed"));
+            counts
+                .find_map(|(name, value)| if is_uncountable(value) { Some(name.as_str()) } else { uncountable(value) })
+        }
+        Value::Array(items) => {
+            items.iter().find_map(|item| if is_uncountable(item) { Some("a number") } else { uncountable(item) })
+        }
+        _ => None,
+    }
+}
+
+fn is_uncountable(value: &Value) -> bool {
+    value.as_u64().is_some_and(|number| number > MOST_COUNT)
 }
 
 /// Brings a record that was never finished up to what the growing files hold, which is at most one second more.
