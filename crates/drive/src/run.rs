@@ -525,6 +525,8 @@ fn drive(
         latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
         deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
     };
+    // From now on the folder is a run's, whatever happens to this process.
+    folder.write_record(record)?;
     for start in &starts {
         let _ = start.send(run_start);
     }
