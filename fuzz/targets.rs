@@ -115,10 +115,10 @@ fn in_a_run(damaged: &str, data: &[u8]) {
     let _ = report::cockroach_lines(&opened.record, &summary);
     let _ = report::yugabyte_block(&opened, &summary);
     let _ = report::page(&opened, &summary, &verdict);
-    if let [Ok(damaged), Ok(whole)] = ["damaged", "whole"].map(|run| Compared::open(&path(run))) {
-        if let Ok(comparison) = compare(&[whole], &[damaged], true) {
-            let _ = (report::compare_table(&comparison), report::compare_page(&comparison));
-        }
+    if let [Ok(damaged), Ok(whole)] = ["damaged", "whole"].map(|run| Compared::open(&path(run)))
+        && let Ok(comparison) = compare(&[whole], &[damaged], true)
+    {
+        let _ = (report::compare_table(&comparison), report::compare_page(&comparison));
     }
     if let Err(e) = merge_with_whole(opened, &path("whole"), &path("merged")) {
         one_line(&e);

@@ -548,6 +548,8 @@ fn drive(
         deliveries: DeliveryFile::create(&deliveries).map_err(|e| RecordError::io("create", &deliveries, e))?,
         acknowledged: prepared.before.as_ref().map(|before| open_ledger(&folder, before)).transpose()?,
     };
+    // From now on the folder is a run's, whatever happens to this process.
+    folder.write_record(record)?;
     for start in &starts {
         let _ = start.send(run_start);
     }

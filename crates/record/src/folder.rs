@@ -3,11 +3,12 @@
 //! Writing is crash-safe: `run.json` is replaced whole, the other files only grow by whole lines, and
 //! a reader leaves out a last line that was cut.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::RecordError;
 use crate::kept;
@@ -29,6 +30,12 @@ pub const PAGE: &str = "report.html";
 pub const ACKNOWLEDGED: &str = "acknowledged.bin";
 /// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
 pub const DELIVERIES: &str = "deliveries.csv";
+
+/// The most that a record's counts are read up to: some thousand years of a million a second.
+pub(crate) const MOST_COUNT: u64 = 1 << 55;
+
+/// What must fit onto the disk before a run begins.
+const PROBE_BYTES: usize = 1 << 18;
 
 /// A folder that a run is written to.
 #[derive(Debug, Clone)]
@@ -61,9 +68,11 @@ impl RunFolder {
         if entries.next().is_some() {
             return Err(RecordError::NotEmpty { path: path.to_path_buf() });
         }
-        // Better to learn of a read-only folder now than after the run.
+        // Better to learn of a read-only folder or a full disk now than after the run.
         let probe = path.join(".probe");
-        File::create(&probe).and_then(|_| fs::remove_file(&probe)).map_err(|e| RecordError::io("write", path, e))?;
+        let written = fs::write(&probe, [0; PROBE_BYTES]);
+        let removed = if probe.exists() { fs::remove_file(&probe) } else { Ok(()) };
+        written.and(removed).map_err(|e| RecordError::io("write", path, e))?;
         Ok(RunFolder { path: path.to_path_buf() })
     }
 
@@ -102,16 +111,9 @@ impl RunFolder {
 
     /// Writes `run.json`, replacing it whole: a reader sees the old one or the new one.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), RecordError> {
-        let path = self.file(RUN_JSON);
-        let draft = self.file(".run.json.new");
         let mut text = serde_json::to_vec_pretty(record).expect("a record has string keys and no failing types");
         text.push(b'\n');
-        let write = || {
-            // Not synced: it is written every second, beside a database that may share the disk.
-            fs::write(&draft, &text)?;
-            fs::rename(&draft, &path)
-        };
-        write().map_err(|e| RecordError::io("write", &path, e))
+        write_whole(&self.file(RUN_JSON), &text)
     }
 
     /// Starts `timeline.csv`.
@@ -123,6 +125,27 @@ impl RunFolder {
     pub fn latency_log(&self, start: Timestamp, plan: &Plan) -> Result<LatencyLog, RecordError> {
         LatencyLog::create(&self.file(LATENCY_LOG), start, plan)
     }
+}
+
+/// Writes a file, replacing it whole: a reader sees the old one or the new one, also after a crash or on a full disk.
+///
+/// It is not synced: the record of a run is written every second, beside a database that may share the disk.
+///
+/// # Errors
+/// If it can't be written; what was there before still is.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
+    let failed = |e| RecordError::io("write", path, e);
+    // A pipe or a terminal takes what is written to it, and is not to be replaced.
+    if path.exists() && !path.is_file() {
+        return fs::write(path, content).map_err(failed);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = path.with_file_name(format!(".{name}.new"));
+    fs::write(&draft, content).and_then(|()| fs::rename(&draft, path)).map_err(|e| {
+        // What is left of it would only fill the disk further.
+        let _ = fs::remove_file(&draft);
+        failed(e)
+    })
 }
 
 /// Reads a `run.json` alone.
@@ -142,7 +165,39 @@ pub fn read_record(path: &Path) -> Result<RunRecord, RecordError> {
     if record_version > RECORD_VERSION {
         return Err(RecordError::TooNew { path: path.to_path_buf(), found: record_version, known: RECORD_VERSION });
     }
-    serde_json::from_slice(&text).map_err(damaged)
+    let absurd = |what: String| RecordError::Damaged {
+        path: path.to_path_buf(),
+        line: 1,
+        detail: format!("not a run record: {what} is more than anything counts"),
+    };
+    let document: Value = serde_json::from_slice(&text).map_err(damaged)?;
+    if let Some(name) = uncountable(&document) {
+        return Err(absurd(name.to_owned()));
+    }
+    let record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    match record.plan.beyond_all_sizes() {
+        Some(what) => Err(absurd(what.to_owned())),
+        None => Ok(record),
+    }
+}
+
+/// The name of a number that nothing reaches by counting, so that sums of such numbers stay numbers. Seeds may be any.
+fn uncountable(value: &Value) -> Option<&str> {
+    match value {
+        Value::Object(fields) => {
+            let mut counts = fields.iter().filter(|(name, _)| !name.ends_with("seed"));
+            counts
+                .find_map(|(name, value)| if is_uncountable(value) { Some(name.as_str()) } else { uncountable(value) })
+        }
+        Value::Array(items) => {
+            items.iter().find_map(|item| if is_uncountable(item) { Some("a number") } else { uncountable(item) })
+        }
+        _ => None,
+    }
+}
+
+fn is_uncountable(value: &Value) -> bool {
+    value.as_u64().is_some_and(|number| number > MOST_COUNT)
 }
 
 /// Brings a record that was never finished up to what the growing files hold, which is at most one second more.

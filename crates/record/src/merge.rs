@@ -1,5 +1,6 @@
 //! One result of the runs of several clients: counts added, histograms merged, nothing averaged.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
-use crate::folder::{LATENCY_LOG, OpenedRun, RunFolder};
+use crate::folder::{LATENCY_LOG, OpenedRun, RUN_JSON, RunFolder, TIMELINE};
 use crate::histogram::{Histogram, Stats};
 use crate::latency_log::{self, Interval, Seconds};
 use crate::plan::{Plan, WAREHOUSES_OF_THE_FLEET};
@@ -106,7 +107,8 @@ pub enum MergeError {
     Record(#[from] RecordError),
 }
 
-/// Merges runs into a new folder, which reads like any other.
+/// Merges runs into a new folder, which reads like any other. It is there when it is whole: an interrupted merge leaves
+/// none.
 ///
 /// # Errors
 /// [`MergeError::Overlap`]; [`MergeError::Unlike`] unless forced; what the folders refuse.
@@ -132,10 +134,52 @@ pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<Opened
     }
     let mut record = record(&runs);
     record.plan.deviations.extend(unlike.into_iter().map(|why| format!("merged by force: {why}")));
-    let folder = RunFolder::create(out)?;
-    folder.write_record(&record)?;
+    let draft = out.join(DRAFT);
+    if draft.exists() && !out.join(RUN_JSON).exists() {
+        discard(out)?;
+    }
+    RunFolder::create(out)?;
+    let made = write(&record, &seconds, timeline(&runs), &draft).and_then(|()| settle(out));
+    if let Err(e) = made {
+        let _ = discard(out).and_then(|()| fs::remove_dir(out).map_err(|e| RecordError::io("remove", out, e)));
+        return Err(e.into());
+    }
+    Ok(RunFolder::open(out)?)
+}
+
+/// Where a merge is made, inside its folder.
+const DRAFT: &str = ".merging";
+
+/// Its files; the last one makes a run of them.
+const FILES: [&str; 3] = [LATENCY_LOG, TIMELINE, RUN_JSON];
+
+/// Moves what was made to its place.
+fn settle(out: &Path) -> Result<(), RecordError> {
+    let draft = out.join(DRAFT);
+    for name in FILES {
+        fs::rename(draft.join(name), out.join(name)).map_err(|e| RecordError::io("write", &out.join(name), e))?;
+    }
+    fs::remove_dir(&draft).map_err(|e| RecordError::io("remove", &draft, e))
+}
+
+/// Removes what a merge that did not come to its end has left.
+fn discard(out: &Path) -> Result<(), RecordError> {
+    let gone = |path: &Path, removed: std::io::Result<()>| match removed {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RecordError::io("remove", path, e)),
+        _ => Ok(()),
+    };
+    for path in FILES.map(|name| out.join(name)) {
+        gone(&path, fs::remove_file(&path))?;
+    }
+    let draft = out.join(DRAFT);
+    gone(&draft, fs::remove_dir_all(&draft))
+}
+
+/// Writes the files of the whole.
+fn write(record: &RunRecord, seconds: &Seconds, mut rows: Vec<TimelineRow>, to: &Path) -> Result<(), RecordError> {
+    let folder = RunFolder::create(to)?;
+    folder.write_record(record)?;
     let mut log = folder.latency_log(record.started_at.unwrap_or_default(), &record.plan)?;
-    let mut rows = timeline(&runs);
     for (second, sums) in seconds.histograms() {
         log.append(Duration::from_secs(second), Duration::from_secs(1), Interval::Summed(&sums))?;
         if let Some(row) = rows.get_mut(second as usize) {
@@ -143,8 +187,7 @@ pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<Opened
         }
     }
     let mut file = folder.timeline(&record.plan)?;
-    rows.iter().try_for_each(|row| file.append(row))?;
-    Ok(RunFolder::open(out)?)
+    rows.iter().try_for_each(|row| file.append(row))
 }
 
 fn name(run: &OpenedRun) -> String {

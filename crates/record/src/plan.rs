@@ -87,11 +87,29 @@ pub struct Plan {
     pub deviations: Vec<String>,
 }
 
+/// More warehouses, terminals or connections than any run has.
+const LARGEST_RUN: u32 = 100_000_000;
+
+/// More terminals than any warehouse has, which by the standard is ten.
+const MOST_TERMINALS_PER_WAREHOUSE: u32 = 40;
+
 impl Plan {
     /// Position of the headline transaction (New-Order), if the plan names one.
     #[must_use]
     pub fn headline(&self) -> Option<usize> {
         self.transactions.iter().position(|t| t.headline)
+    }
+
+    /// What of it is larger than any run, so that sums over many clients stay numbers; `None`: nothing.
+    pub(crate) fn beyond_all_sizes(&self) -> Option<&'static str> {
+        let warehouses = [self.first_warehouse, self.warehouses, self.total_warehouses, self.loaded_warehouses];
+        let of_gateways = self.gateways.iter().flat_map(|g| [g.connections, g.first_warehouse, g.warehouses]);
+        let others = [self.terminals, self.connections, self.threads];
+        if self.scale.terminals_per_warehouse > MOST_TERMINALS_PER_WAREHOUSE {
+            return Some("a warehouse's number of terminals");
+        }
+        let too_large = warehouses.into_iter().chain(others).chain(of_gateways).any(|number| number > LARGEST_RUN);
+        too_large.then_some("the plan's number of warehouses, terminals, connections or threads")
     }
 
     /// What the parts of one run have in common, however many clients drive it: name and value, each in one line.

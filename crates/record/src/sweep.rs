@@ -173,7 +173,7 @@ impl SweepPlan {
         let file = path.join(SWEEP_JSON);
         let mut text = serde_json::to_vec_pretty(self).expect("a plan has string keys and no failing types");
         text.push(b'\n');
-        fs::write(&file, text).map_err(|e| RecordError::io("write", &file, e))
+        folder::write_whole(&file, &text)
     }
 
     /// Reads it back.

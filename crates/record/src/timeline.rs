@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
+use crate::folder::MOST_COUNT;
 use crate::plan::Plan;
 
 /// Where in the run a second lies.
@@ -167,15 +168,15 @@ fn parse(line: &str, transactions: usize) -> Option<TimelineRow> {
     let stage = Stage::parse(fields.next()?)?;
     let mut completed = Vec::with_capacity(transactions);
     for _ in 0..transactions {
-        completed.push(fields.next()?.parse().ok()?);
+        completed.push(count(fields.next()?)?);
     }
     let row = TimelineRow {
         elapsed_s,
         stage,
         completed,
-        rolled_back: fields.next()?.parse().ok()?,
-        errors: fields.next()?.parse().ok()?,
-        retries: fields.next()?.parse().ok()?,
+        rolled_back: count(fields.next()?)?,
+        errors: count(fields.next()?)?,
+        retries: count(fields.next()?)?,
         p50_ms: number(fields.next()?)?,
         p90_ms: number(fields.next()?)?,
         p99_ms: number(fields.next()?)?,
@@ -183,11 +184,15 @@ fn parse(line: &str, transactions: usize) -> Option<TimelineRow> {
         queue_p99_ms: number(fields.next()?)?,
         lag_p99_ms: number(fields.next()?)?,
         cpu_percent: number(fields.next()?)?,
-        rss_bytes: fields.next()?.parse().ok()?,
-        waiting: fields.next()?.parse().ok()?,
-        backlog: fields.next()?.parse().ok()?,
+        rss_bytes: count(fields.next()?)?,
+        waiting: count(fields.next()?)?,
+        backlog: count(fields.next()?)?,
     };
     fields.next().is_none().then_some(row)
+}
+
+fn count(field: &str) -> Option<u64> {
+    field.parse().ok().filter(|count| *count <= MOST_COUNT)
 }
 
 fn number(field: &str) -> Option<f64> {

@@ -174,7 +174,7 @@ mod tests {
         for good in ["sslmode=disable", "sslmode=require", "sslmode=verify-full&connect_timeout=3"] {
             assert!(Url::parse(&format!("postgres://me@h/db?{good}")).is_ok(), "{good}");
         }
-        for (bad, said) in [("sslrootcert=nosuch.pem", "nosuch.pem"), ("sslcert=me.pem", "sslkey")] {
+        for (bad, said) in [("sslrootcert=nosuch.pem", "nosuch.pem"), ("sslcert=me.pem", "go together")] {
             let message = Url::parse(&format!("cockroachdb://me@h/db?sslmode=require&{bad}")).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");
         }

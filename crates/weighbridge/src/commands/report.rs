@@ -40,7 +40,7 @@ pub(super) fn write_page(opened: &OpenedRun, path: &Path) -> Result<(), RecordEr
 
 /// Writes a page, and says where.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), RecordError> {
-    std::fs::write(path, page).map_err(|e| RecordError::io("write", path, e))?;
+    record::folder::write_whole(path, page.as_bytes())?;
     eprintln!("page: {}", path.display());
     Ok(())
 }

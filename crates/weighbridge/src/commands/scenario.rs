@@ -165,8 +165,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
     tell_differences(&scenario, &case, args, &gateways[0], &mut measured.differences);
     let document = document(&name, &case, args, &measured, &folder);
     let file = folder.join(SCENARIO_JSON);
-    std::fs::write(&file, format!("{document:#}\n"))
-        .map_err(|e| Failure::Failed(format!("can't write {}: {e}", file.display())))?;
+    record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
     if args.json {
         output::print_json(&document)?;
     } else {

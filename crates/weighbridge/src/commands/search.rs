@@ -61,8 +61,7 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
         "trials": trials.done.iter().map(Trial::json).collect::<Vec<_>>(),
         "folder": folder.display().to_string(),
     });
-    std::fs::write(&file, format!("{document:#}\n"))
-        .map_err(|e| Failure::Failed(format!("can't write {}: {e}", file.display())))?;
+    record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
     if args.json {
         output::print_json(&document)?;
     } else {

@@ -153,3 +153,103 @@ fn a_full_disk_is_named() {
     assert!(errors[0].contains("loading ") && errors[0].contains("warehouse 1"), "{}", said.stderr);
     assert_eq!(json(&["load", "--url", &url, "--resume"])["complete"], true);
 }
+
+/// Runs the tool where no file may grow beyond so many KiB, which stands for a full disk.
+fn with_little_room(kib: u32, args: &[&str]) -> Said {
+    let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$@\"");
+    let binary = env!("CARGO_BIN_EXE_weighbridge");
+    std::process::Command::new("bash").args(["-c", &script, "bash", binary]).args(args).output().unwrap().into()
+}
+
+/// A run without a database, on the slice of two warehouses that begins so.
+fn null_run(place: &Place, name: &str, first: &str) -> String {
+    let out = place.text(name);
+    let slice = ["run", "--url", "null:?latency=2ms", "--first-warehouse", first, "--warehouses", "1"];
+    let pace = ["--total-warehouses", "2", "--pacing", "none", "--connections", "2", "--ramp", "0s", "--out", &out];
+    done(&[&slice[..], &pace, &["--duration", "2s"]].concat());
+    out
+}
+
+#[test]
+fn a_disk_that_fills_up_in_a_run_leaves_what_was_recorded() {
+    let place = Place::new();
+    let out = place.text("run");
+    let run = ["run", "--url", "null:", "--warehouses", "2", "--pacing", "none", "--connections", "2"];
+    let said = with_little_room(512, &[&run[..], &["--ramp", "0s", "--duration", "5m", "--out", &out]].concat());
+    assert_eq!(said.status, 1, "{}", said.stderr);
+    let errors: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("error:")).collect();
+    assert!(errors.len() == 1 && errors[0].contains("cannot write"), "{}", said.stderr);
+    let report = say(&["report", &out, "--json"]);
+    assert!(report.stderr.contains("the run did not end"), "{}", report.stderr);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(report["folder"], out.as_str());
+
+    // A disk that is full beforehand is said before anything is put on the database.
+    let out = place.text("none");
+    let said = with_little_room(64, &[&run[..], &["--ramp", "0s", "--duration", "5m", "--out", &out]].concat());
+    assert!(said.status == 1 && said.stderr.contains("none: cannot write"), "{}", said.stderr);
+    assert!(!place.path("none/run.json").exists());
+}
+
+#[test]
+fn a_full_disk_costs_no_earlier_result() {
+    let place = Place::new();
+    let [one, two] = [("one", "1"), ("two", "2")].map(|(name, first)| null_run(&place, name, first));
+    let page = std::fs::read(place.path("one/report.html")).unwrap();
+    let said = with_little_room(16, &["report", &one, "--html"]);
+    assert!(said.status == 1 && said.stderr.contains("report.html: cannot write"), "{}", said.stderr);
+    assert!(std::fs::read(place.path("one/report.html")).unwrap() == page, "the page is as it was");
+
+    let all = place.text("all");
+    let said = with_little_room(4, &["merge", &one, &two, "--force", "--out", &all]);
+    assert!(said.status == 1 && said.stderr.contains("cannot write"), "{}", said.stderr);
+    done(&["merge", &one, &two, "--force", "--out", &all]);
+    let earlier = crate::support::files(place.folder.path());
+    assert_eq!(earlier, ["all", "one", "two"], "nothing is left lying about");
+    assert_eq!(crate::support::files(&place.path("all")), ["latency.hlog", "run.json", "timeline.csv"]);
+}
+
+#[test]
+fn a_killed_merge_leaves_nothing_or_a_whole() {
+    let place = Place::new();
+    let [one, two] = [("one", "1"), ("two", "2")].map(|(name, first)| null_run(&place, name, first));
+    let whole = json(&["merge", &one, &two, "--force", "--out", &place.text("whole")]);
+    let all = place.text("all");
+    let mut killed = 0;
+    // Later each time, until one of them comes to its end before it is killed.
+    for wait in 0..200 {
+        let mut child = weighbridge(&["merge", &one, &two, "--force", "--out", &all]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_micros(wait * 500) && child.try_wait().unwrap().is_none() {
+            std::hint::spin_loop();
+        }
+        let _ = child.kill();
+        let ended = child.wait().unwrap();
+        killed += u32::from(!ended.success());
+        if place.path("all/run.json").exists() {
+            break;
+        }
+        let said = say(&["report", &all]);
+        assert!(said.status == 1 && said.stderr.contains("run.json: no such file"), "{}", said.stderr);
+    }
+    assert!(killed > 0, "no merge was killed at work");
+    let merged: serde_json::Value = serde_json::from_str(&say(&["report", &all, "--json"]).stdout).unwrap();
+    assert_eq!(merged["transactions"], whole["transactions"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_said_first() {
+    let place = Place::new();
+    let [one, two] = [("one", "1"), ("two", "2")].map(|(name, first)| null_run(&place, name, first));
+    let run = ["run", "--url", "null:", "--warehouses", "2", "--pacing", "none", "--duration", "5m", "--out"];
+    let sweep = ["sweep", "--url", "null:", "--warehouses", "2", "--duration", "5m", "--out"];
+    // A file that is in the way stops root too.
+    let out = format!("{one}/run.json/below");
+    for command in [&run[..], &sweep, &["merge", &one, &two, "--force", "--out"]] {
+        let said = say(&[command, &[out.as_str()]].concat());
+        let errors: Vec<&str> = said.stderr.lines().filter(|line| line.starts_with("error:")).collect();
+        assert!(said.status == 1 && errors.len() == 1 && errors[0].contains(&out), "{command:?}: {}", said.stderr);
+    }
+    done(&["report", &one]);
+}

@@ -15,6 +15,7 @@ mod null;
 mod odbc;
 mod results;
 mod same_data;
+mod secrets;
 mod series;
 mod support;
 mod whole_way;
