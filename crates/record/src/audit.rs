@@ -130,6 +130,43 @@ impl Audit {
         Audit { passed, detail, held, unknown, abandoned, torn_bytes }
     }
 
+    /// The audits of several clients as one; `None` if none of them made one. What failed for one fails for all.
+    #[must_use]
+    pub fn merged(parts: &[Option<&Audit>]) -> Option<Self> {
+        let made: Vec<&Audit> = parts.iter().copied().flatten().collect();
+        let first = made.first()?;
+        let mut whole = Audit { held: Vec::new(), unknown: Vec::new(), ..Audit::default() };
+        for (at, kind) in first.held.iter().enumerate() {
+            let mut held = Held::new(&kind.name);
+            for part in made.iter().filter_map(|audit| audit.held.get(at)) {
+                held.acknowledged += part.acknowledged;
+                held.missing += part.missing;
+                held.surplus += part.surplus;
+                held.missing_examples.extend(part.missing_examples.iter().cloned());
+                held.surplus_examples.extend(part.surplus_examples.iter().cloned());
+            }
+            held.missing_examples.truncate(EXAMPLES);
+            held.surplus_examples.truncate(EXAMPLES);
+            whole.held.push(held);
+        }
+        for (at, kind) in first.unknown.iter().enumerate() {
+            let mut looked_up = LookedUp::new(&kind.name);
+            for part in made.iter().filter_map(|audit| audit.unknown.get(at)) {
+                looked_up.committed += part.committed;
+                looked_up.not_committed += part.not_committed;
+            }
+            whole.unknown.push(looked_up);
+        }
+        whole.passed = made.iter().all(|audit| audit.passed);
+        whole.abandoned = made.iter().map(|audit| audit.abandoned).sum();
+        whole.torn_bytes = made.iter().map(|audit| audit.torn_bytes).sum();
+        let details = parts.iter().zip(1..).filter_map(|(audit, client)| Some((client, (*audit)?)));
+        let details: Vec<String> =
+            details.map(|(client, audit)| format!("client {client}: {}", audit.detail)).collect();
+        whole.detail = details.join("; ");
+        Some(whole)
+    }
+
     /// Acknowledged transactions that are missing, of all kinds.
     #[must_use]
     pub fn missing(&self) -> u64 {
@@ -161,6 +198,13 @@ mod tests {
         {
             assert_eq!(Audit::judge(held(0, surplus), Vec::new(), abandoned, 0).passed, passes);
         }
+        let (good, bad) =
+            (Audit::judge(held(0, 0), Vec::new(), Some(0), 0), Audit::judge(held(1, 0), Vec::new(), None, 0));
+        let whole = Audit::merged(&[Some(&good), None, Some(&bad)]).unwrap();
+        assert!(!whole.passed && whole.abandoned.is_none());
+        assert_eq!((whole.held[0].acknowledged, whole.held[0].missing), (20, 1));
+        assert!(whole.detail.contains("client 3: 1 of 10 acknowledged are MISSING"), "{}", whole.detail);
+        assert!(Audit::merged(&[None, None]).is_none());
         let mut unknown = LookedUp::new("Payments");
         [true, false, false].into_iter().for_each(|committed| unknown.count(committed));
         let told = Audit::judge(held(0, 0), vec![unknown], Some(0), 0);

@@ -149,7 +149,8 @@ fn outage(run: &RunRecord, rows: &[Row<'_>], began: f64, clear_from: f64) -> Opt
     let steady_at = steady.map(|_| longest.and_then(|gap| gap.to_seconds).map_or(upto, |to| upto.max(to)));
     let end = steady_at.unwrap_or(f64::INFINITY);
     let lost: f64 = within.iter().map(|row| (usual.headline - row.headline) * row.seconds).sum();
-    let faults = run.faults.iter().filter(|fault| (began..end.max(began.next_up())).contains(&fault.at_seconds));
+    let made = run.faults.iter().filter(|fault| fault.failed.is_none());
+    let faults = made.filter(|fault| (began..end.max(began.next_up())).contains(&fault.at_seconds));
     Some(Outage {
         began_seconds: began,
         faults: faults.map(|fault| fault.what.clone()).collect(),

@@ -7,7 +7,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Audit;
 use crate::error::RecordError;
+use crate::failover::Trouble;
+use crate::fault::Fault;
 use crate::folder::{LATENCY_LOG, OpenedRun, RUN_JSON, RunFolder, TIMELINE};
 use crate::histogram::{Histogram, Stats};
 use crate::latency_log::{self, Interval, Seconds};
@@ -258,12 +261,26 @@ fn unlike(runs: &[OpenedRun]) -> Vec<String> {
     unlike
 }
 
+/// The faults that any client made, by the time of the whole.
+fn faults(runs: &[OpenedRun]) -> Vec<Fault> {
+    let shifted = runs.iter().zip(skews(runs)).flat_map(|(run, skew)| {
+        run.record.faults.iter().map(move |fault| Fault { at_seconds: fault.at_seconds + skew, ..fault.clone() })
+    });
+    let mut faults: Vec<Fault> = shifted.collect();
+    faults.sort_by(|a, b| a.at_seconds.total_cmp(&b.at_seconds));
+    faults
+}
+
 /// The record of the whole.
 fn record(runs: &[OpenedRun]) -> RunRecord {
     let first = &runs[0].record;
     let mut whole = RunRecord { summary: None, verdict: None, ..first.clone() };
     whole.clients = clients(runs);
     whole.fleet = None;
+    whole.audit = Audit::merged(&runs.iter().map(|run| run.record.audit.as_ref()).collect::<Vec<_>>());
+    whole.faults = faults(runs);
+    // A client that got no answer is no silence of all: that stands in its own folder.
+    whole.trouble = Trouble::default();
     whole.plan.region = String::new();
     let plans = || runs.iter().map(|run| &run.record.plan);
     let plan = &mut whole.plan;

@@ -51,9 +51,11 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
     let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
     let faults = Faults { place: Arc::new(place), list: faults };
     let (folder, mut record) = drive_to_the_end(&options, Some(&out), Some(&faults), &interrupt::stop())?;
-    record.checks = Some(check::after_run(&gateways, &record.plan)?);
+    let checked = check::after_run(&gateways, &record.plan);
+    record.checks = checked.as_ref().ok().cloned();
     let opened = keep_result(&folder, record)?;
     super::report::write_page(&opened, &folder.file(PAGE))?;
+    checked?;
     conclude(args, &opened)
 }
 
@@ -88,10 +90,17 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
     let audit = record.audit.as_ref().ok_or_else(|| Failure::Failed("the ledger was not audited".to_owned()))?;
     let checks = record.checks.as_deref().unwrap_or_default();
     let passed = audit.passed && checks.iter().all(|check| check.passed);
-    let crashed = record.faults.first().is_some_and(|fault| fault.failed.is_none());
-    if !crashed {
-        let why = record.faults.first().map_or_else(|| "the run ended before".to_owned(), |fault| fault.line());
-        return Err(Failure::Failed(format!("there was no crash: {why}")));
+    let no_crash = |why: String| Err(Failure::Failed(format!("there was no crash: {why}")));
+    match record.faults.first() {
+        Some(fault) if fault.failed.is_none() => {}
+        fault => return no_crash(fault.map_or_else(|| "the run ended before".to_owned(), record::fault::Fault::line)),
+    }
+    // A command that says it has crashed something need not have.
+    if record.trouble.lost.is_empty() && record.trouble.gaps.is_empty() {
+        return no_crash("no connection was lost, and the answers went on".to_owned());
+    }
+    if audit.held.iter().all(|held| held.acknowledged == 0) && audit.missing() == 0 {
+        return Err(Failure::Failed(format!("nothing was acknowledged that could have been lost: {}", audit.detail)));
     }
     if args.json {
         output::print_json(&serde_json::json!({

@@ -75,14 +75,22 @@ pub(super) fn measure(
     format: ResultFormat,
 ) -> Ended {
     let (folder, mut record) = drive_to_the_end(options, out, faults, &interrupt::stop())?;
+    // What can't be checked costs no result.
+    let mut unchecked = None;
     if check && !record.target.without_data {
-        record.checks = Some(super::check::after_run(&options.gateways, &record.plan)?);
+        match super::check::after_run(&options.gateways, &record.plan) {
+            Ok(checks) => record.checks = Some(checks),
+            Err(why) => unchecked = Some(why),
+        }
     }
     let opened = keep_result(&folder, record)?;
     // Without a page there is still a result to show.
     let page = super::report::write_page(&opened, &folder.file(PAGE));
     let status = super::report::show(&opened, format)?;
     page?;
+    if let Some(why) = unchecked {
+        return Err(why);
+    }
     if let RunEnded::Failed(why) = &opened.record.ended {
         return Err(Failure::Failed(format!("the run was stopped: {why}")));
     }
@@ -125,7 +133,7 @@ pub(super) fn drive_to_the_end(
         Event::Ended => made = bring_back(faults, injector.take()),
     };
     let ran = drive::run(options, stop, make_folder, &mut watch);
-    if ran.is_err() {
+    if ran.is_err() && injector.is_some() {
         bring_back(faults, injector);
     }
     let (folder, mut record) = ran.map_err(|e| match e {
@@ -133,14 +141,16 @@ pub(super) fn drive_to_the_end(
         other => Failure::Failed(other.to_string()),
     })?;
     if faults.is_some() {
-        record.plan.deviations.push("faults were made on purpose".to_owned());
+        if made.iter().any(|fault| fault.failed.is_none()) {
+            record.plan.deviations.push("faults were made on purpose".to_owned());
+        }
         record.faults = made;
         folder.write_record(&record)?;
     }
-    let ledger = super::auditing::ledger(folder.path())?;
-    if let Some(ledger) = ledger.filter(|ledger| faults.is_some() || ledger.has_unknown()) {
-        super::auditing::await_recovery(&options.gateways)?;
-        record.audit = Some(super::auditing::against(&options.gateways, &ledger)?);
+    // In a quiet run the sums of the reconciliation tell as much, and cost less.
+    let quiet = record.reconciliation.as_ref().is_some_and(|held| held.checked.iter().all(|item| item.unknown == 0));
+    if !record.target.without_data && (faults.is_some() || !quiet) {
+        record.audit = super::auditing::after_run(&options.gateways, folder.path());
         folder.write_record(&record)?;
     }
     Ok((folder, record))

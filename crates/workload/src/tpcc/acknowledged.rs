@@ -396,7 +396,7 @@ impl Acknowledged {
     pub fn parse(bytes: &[u8]) -> Result<Self, NotALedger> {
         let (records, torn) = bytes.as_chunks::<RECORD_BYTES>();
         let Some((header, records)) = records.split_first() else {
-            return match MAGIC.starts_with(&bytes[..bytes.len().min(8)]) {
+            return match !bytes.is_empty() && MAGIC.starts_with(&bytes[..bytes.len().min(8)]) {
                 true => Ok(Self { torn_bytes: bytes.len() as u64, ..Self::default() }),
                 false => Err(NotALedger::Magic),
             };
