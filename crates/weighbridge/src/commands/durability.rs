@@ -77,12 +77,21 @@ fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ende
     let ledger = ledger.ok_or_else(|| Failure::Failed(format!("{}: there is no ledger in it", folder.display())))?;
     auditing::await_recovery(gateways)?;
     let audit = auditing::against(gateways, &ledger)?;
+    something_to_lose(&audit)?;
     if args.json {
         output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;
     } else {
         output::print(&report::audit_table(&audit))?;
     }
     Ok(status(audit.passed))
+}
+
+/// Refuses to conclude anything from a ledger without acknowledgements.
+fn something_to_lose(audit: &Audit) -> Result<(), Failure> {
+    match audit.held.iter().all(|held| held.acknowledged == 0) {
+        true => Err(Failure::Failed(format!("nothing was acknowledged that could have been lost: {}", audit.detail))),
+        false => Ok(()),
+    }
 }
 
 fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
@@ -99,9 +108,7 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
     if record.trouble.lost.is_empty() && record.trouble.gaps.is_empty() {
         return no_crash("no connection was lost, and the answers went on".to_owned());
     }
-    if audit.held.iter().all(|held| held.acknowledged == 0) && audit.missing() == 0 {
-        return Err(Failure::Failed(format!("nothing was acknowledged that could have been lost: {}", audit.detail)));
-    }
+    something_to_lose(audit)?;
     if args.json {
         output::print_json(&serde_json::json!({
             "passed": passed,

@@ -17,7 +17,6 @@ fn faults_that_cannot_be_made_are_refused() {
     refused(&["chaos", "--url", &url], &["SCHEDULE"]);
     refused(&["chaos", "--url", "null:", "--fault", "1s command true"], &["keeps no data"]);
     refused(&["acid", "durability", "--url", &url], &["--crash-command"]);
-    refused(&["acid"], &["acid durability"]);
     let schedule = place.text("faults.toml");
     for (text, words) in [
         ("[[fault]]\nat = \"5\"\ndo = \"kill a\"\n", &["faults.toml", "at = \"5\""][..]),

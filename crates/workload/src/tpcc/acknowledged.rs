@@ -396,7 +396,7 @@ impl Acknowledged {
     pub fn parse(bytes: &[u8]) -> Result<Self, NotALedger> {
         let (records, torn) = bytes.as_chunks::<RECORD_BYTES>();
         let Some((header, records)) = records.split_first() else {
-            return match !bytes.is_empty() && MAGIC.starts_with(&bytes[..bytes.len().min(8)]) {
+            return match MAGIC.starts_with(&bytes[..bytes.len().min(8)]) {
                 true => Ok(Self { torn_bytes: bytes.len() as u64, ..Self::default() }),
                 false => Err(NotALedger::Magic),
             };
@@ -425,13 +425,6 @@ impl Acknowledged {
             Some((_, Entry::End { abandoned })) => Some(*abandoned),
             _ => None,
         }
-    }
-
-    /// Whether any COMMIT got no answer.
-    pub fn has_unknown(&self) -> bool {
-        self.entries.iter().any(|(_, entry)| {
-            matches!(entry, Entry::UnknownNewOrder(_) | Entry::UnknownPayment(_) | Entry::UnknownDelivery { .. })
-        })
     }
 }
 
@@ -468,7 +461,7 @@ mod tests {
         let read = Acknowledged::parse(&file(&samples())).unwrap();
         assert_eq!(read.started_us, 1_790_000_000_123_456);
         assert_eq!(read.entries.iter().map(|(_, entry)| *entry).collect::<Vec<_>>(), samples());
-        assert_eq!((read.torn_bytes, read.abandoned(), read.has_unknown()), (0, Some(2), true));
+        assert_eq!((read.torn_bytes, read.abandoned()), (0, Some(2)));
         assert!(read.entries[2..].iter().all(|(at, _)| *at == 17));
     }
 
