@@ -19,7 +19,7 @@ test: setup lint
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/try-deploy
-	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/soak --quick
+	SEED=7 WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/soak --quick
 
 ## bench-load: what a load costs, beside psql
 bench-load:
