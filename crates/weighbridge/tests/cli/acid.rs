@@ -113,7 +113,8 @@ fn mariadb_gives_what_is_known_of_its_levels() {
     let (status, result) = tested(&[server.url("bench")]);
     assert_eq!(status, 0, "{result:#}");
     let known = [("read-committed", READ_COMMITTED), ("repeatable-read", INNODB_SNAPSHOT), ("serializable", &[])];
-    expect(&result, &known, &[]);
+    // InnoDB takes a snapshot without a lock, transaction by transaction: that two don't cross is luck.
+    expect(&result, &known, &["long fork"]);
     // InnoDB's SERIALIZABLE locks what it reads.
     assert_eq!(case(&result, "serializable", "isolation 9"), "A");
 }
