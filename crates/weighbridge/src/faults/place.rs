@@ -109,19 +109,21 @@ impl Place {
         done.map_err(|e| e.to_string())
     }
 
-    /// Ends what the faults have left behind: servers of a lab run again, and the network is whole.
+    /// Ends what the faults have left behind: servers of a lab run again, and the network is whole. What fails keeps
+    /// nothing else from being done; the first failure is told.
     pub(crate) fn restore(&self) -> Result<(), Failure> {
         self.proxies.iter().for_each(Proxy::heal);
         let Some(control) = &self.control else { return Ok(()) };
-        for (number, node) in control.nodes().iter().enumerate() {
-            if node.is_alive() {
-                control.thaw(number)?;
-            } else {
-                eprintln!("starting {} again", node.name);
-                control.restart(number)?;
-            }
+        let nodes = control.nodes();
+        let (frozen, dead): (Vec<usize>, Vec<usize>) =
+            control.way_back().into_iter().partition(|node| nodes[*node].is_alive());
+        // A dead one may need the others for its start.
+        let mut ended: Vec<_> = frozen.into_iter().map(|node| control.thaw(node)).collect();
+        for node in dead {
+            eprintln!("starting {} again", nodes[node].name);
+            ended.push(control.restart(node));
         }
-        Ok(())
+        Ok(ended.into_iter().collect::<Result<_, _>>()?)
     }
 }
 
