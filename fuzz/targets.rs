@@ -9,22 +9,33 @@ use record::compare::{Compared, compare};
 use record::merge::merge;
 use record::sweep::{Sweep, SweepPlan};
 use record::{RunFolder, Summary};
+use workload::tpcc::acknowledged::{Acknowledged, Journal};
 
 #[allow(dead_code, reason = "the program uses the rest")]
 #[path = "../crates/weighbridge/src/scenario.rs"]
 mod scenario;
+#[allow(dead_code, reason = "the program uses the rest")]
+#[path = "../crates/weighbridge/src/faults/schedule.rs"]
+mod schedule;
+#[path = "../crates/weighbridge/src/cli/time.rs"]
+mod time;
+
+/// Where the schedule looks for it.
+use time::duration_or_zero;
 
 /// A target: its name, which is that of its folder in `seeds`, and what it does with an input.
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub(crate) const ALL: [Target; 6] = [
+pub(crate) const ALL: [Target; 8] = [
     ("url", url),
     ("scenario", scenario_file),
     ("run", run_json),
     ("latency", latency_log),
     ("timeline", timeline),
     ("sweep", sweep_json),
+    ("ledger", ledger),
+    ("faults", faults),
 ];
 
 /// A whole run, into whose folder a damaged file is put.
@@ -89,6 +100,37 @@ pub(crate) fn sweep_json(data: &[u8]) {
             let _ = report::sweep_page(&sweep);
         }
         Err(e) => one_line(&e.to_string()),
+    }
+}
+
+/// A ledger of what was acknowledged: what is read of it is what is written of it again.
+pub(crate) fn ledger(data: &[u8]) {
+    match Acknowledged::parse(data) {
+        Ok(read) => {
+            let _ = read.abandoned();
+            let mut journal = Journal::default();
+            read.entries.iter().for_each(|(at_ms, entry)| journal.enter(*at_ms, *entry));
+            let written = [&Journal::header(read.started_us), journal.bytes()].concat();
+            let again = Acknowledged::parse(&written).expect("what was written can be read");
+            assert_eq!((again.entries, again.started_us), (read.entries, read.started_us));
+        }
+        Err(e) => one_line(&e.to_string()),
+    }
+}
+
+/// Faults: a schedule, or one as it is typed on the command line.
+pub(crate) fn faults(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let typed = text.parse::<schedule::Fault>().map(|fault| vec![fault]);
+    for read in [typed, schedule::read("fuzzed.toml", text)] {
+        match read {
+            Ok(faults) => {
+                for fault in faults {
+                    let _ = (fault.action.to_string(), fault.action.needs_proxy(), fault.action.needs_server());
+                }
+            }
+            Err(e) => one_line(&e),
+        }
     }
 }
 

@@ -24,6 +24,17 @@ pub enum LabError {
     /// A server that was to be killed, or asked, is down.
     #[error("the server `{0}` is not running")]
     NotRunning(String),
+    /// A node of a cluster that is down altogether, which another outlived.
+    #[error("all nodes are down, and `{name}` has not the latest data: `{last}` fell last, and must be started first")]
+    NotLast {
+        /// The node that was to begin the cluster.
+        name: String,
+        /// The one that may.
+        last: String,
+    },
+    /// A node of a cluster that is down altogether, of which some ended by themselves.
+    #[error("all nodes are down, some by themselves, and `{0}` may not have the latest data: it is not started")]
+    NoLast(String),
     /// The server's folder can't be made or written.
     #[error("the folder of a local server: {0}")]
     Folder(#[from] std::io::Error),

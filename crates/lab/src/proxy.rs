@@ -2,7 +2,7 @@
 //! interface, which can be cut, slowed down, and made to lose what matters most.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,6 +10,10 @@ use std::time::Duration;
 
 /// How often a held connection looks whether it may go on.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long a server may take to accept a connection. One whose machine is gone never answers, and a proxy that waits
+/// for it takes no other connection and can't be dropped.
+const CONNECT: Duration = Duration::from_secs(2);
 
 /// What ends a transaction, on any wire that sends SQL as text.
 const COMMIT: &[u8] = b"COMMIT";
@@ -110,7 +114,7 @@ impl Proxy {
                     return;
                 }
                 // A server that is down, or a client that is gone already, has no connection.
-                let _ = client.and_then(|client| connect(client, TcpStream::connect(&server)?, &shared));
+                let _ = client.and_then(|client| connect(client, reach(&server)?, &shared));
             }
         });
         Ok(Self { address, network, listening: Some(listening) })
@@ -185,6 +189,18 @@ impl Drop for Proxy {
             let _ = listening.join();
         }
     }
+}
+
+/// Connects to a host with a port, at any of its addresses.
+fn reach(server: &str) -> io::Result<TcpStream> {
+    let mut failed = io::ErrorKind::AddrNotAvailable.into();
+    for address in server.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok(stream),
+            Err(e) => failed = e,
+        }
+    }
+    Err(failed)
 }
 
 /// Forwards both ways until either end closes.

@@ -5,6 +5,7 @@ mod durability;
 mod fleet;
 mod results;
 mod series;
+mod time;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, Resu
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
+pub(crate) use time::duration_or_zero;
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -577,22 +579,6 @@ fn setting(text: &str) -> Result<(String, String), String> {
         true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
         false => Ok((name.to_owned(), value.to_owned())),
     }
-}
-
-/// The longest time that can be asked for: 30 days.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
-
-pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
-    let help = "write a whole number of seconds, minutes or hours, such as 30s, 5m, 1h30m";
-    let parsed: jiff::SignedDuration = text.parse().map_err(|_| help.to_owned())?;
-    let duration = Duration::try_from(parsed).map_err(|_| help.to_owned())?;
-    if duration.subsec_nanos() != 0 {
-        return Err(help.to_owned());
-    }
-    if duration > LONGEST {
-        return Err("more than 30 days".to_owned());
-    }
-    Ok(duration)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -160,3 +160,13 @@ fn timelines() {
 fn sweeps() {
     fuzz("sweep");
 }
+
+#[test]
+fn ledgers() {
+    fuzz("ledger");
+}
+
+#[test]
+fn faults() {
+    fuzz("faults");
+}

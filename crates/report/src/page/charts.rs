@@ -359,7 +359,8 @@ impl<'a> Pictures<'a> {
     /// Where faults were made, trouble began, and the run was steady again.
     fn trouble_marks(&self) -> Vec<Mark> {
         let faults = &self.run.record.faults;
-        let mut marks: Vec<Mark> = faults.iter().map(|fault| Mark::At(fault.at_seconds, fault.what.clone())).collect();
+        let made = faults.iter().filter(|fault| fault.failed.is_none());
+        let mut marks: Vec<Mark> = made.map(|fault| Mark::At(fault.at_seconds, fault.what.clone())).collect();
         for outage in &self.summary.outages {
             if outage.faults.is_empty() {
                 marks.push(Mark::At(outage.began_seconds, "trouble".into()));

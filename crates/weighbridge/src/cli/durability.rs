@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{DriveArgs, TargetArgs, duration};
-use crate::faults::Fault;
+use crate::faults::{Fault, Role, UserCommand};
 
 /// Servers of `weighbridge lab`, which this tool may kill.
 #[derive(Debug, Args)]
@@ -38,11 +38,13 @@ pub(crate) struct DurabilityArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub(crate) crash_after: Duration,
     /// What crashes the database, by the shell
-    #[arg(long, value_name = "COMMAND", conflicts_with = "lab", required_unless_present_any = ["lab", "audit"])]
-    pub(crate) crash_command: Option<String>,
-    /// What starts it again; without one another node is expected to take over
-    #[arg(long, value_name = "COMMAND", requires = "crash_command")]
-    pub(crate) restart_command: Option<String>,
+    #[arg(long, value_name = "COMMAND", conflicts_with = "lab", required_unless_present_any = ["lab", "audit"],
+          value_parser = crash_command)]
+    pub(crate) crash_command: Option<UserCommand>,
+    /// What starts it again; without one another node is expected to take over. It runs whatever becomes of the run, once
+    /// the crash has begun
+    #[arg(long, value_name = "COMMAND", requires = "crash_command", value_parser = restart_command)]
+    pub(crate) restart_command: Option<UserCommand>,
     /// How long it stays down
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
     pub(crate) down: Duration,
@@ -64,6 +66,28 @@ pub(crate) struct DurabilityArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl DurabilityArgs {
+    /// Refuses a time down that outlasts the run.
+    pub(crate) fn fit(&self) -> Result<(), String> {
+        let comes_back = self.lab.lab.is_some() || self.restart_command.is_some();
+        if comes_back && self.audit.is_none() && self.down >= self.duration {
+            let (down, duration) = (self.down.as_secs(), self.duration.as_secs());
+            return Err(format!("--down {down}s must be shorter than --duration {duration}s, which it is a part of"));
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap asks for it")]
+fn crash_command(text: &str) -> Result<UserCommand, String> {
+    Ok(UserCommand { role: Role::Crash, text: text.to_owned() })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap asks for it")]
+fn restart_command(text: &str) -> Result<UserCommand, String> {
+    Ok(UserCommand { role: Role::Restart, text: text.to_owned() })
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,7 @@ const LEVELS: [Isolation; 3] = [Isolation::ReadCommitted, Isolation::RepeatableR
 
 pub(crate) fn run(args: &AcidArgs) -> Ended {
     if let Some(AcidCommand::Durability(args)) = &args.command {
+        args.fit().map_err(Failure::Usage)?;
         return durability::run(args);
     }
     let gateways = gateways(&args.target)?;

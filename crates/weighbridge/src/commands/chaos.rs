@@ -5,13 +5,11 @@ use std::sync::Arc;
 use super::run::{Faults, measure, options};
 use super::{Ended, gateways, require_data};
 use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs};
-use crate::faults::{Fault, Place, read};
+use crate::faults::{Fault, Place, asked};
 
 pub(crate) fn run(args: &ChaosArgs) -> Ended {
-    let mut faults = args.faults.clone();
-    if let Some(path) = &args.schedule {
-        faults.extend(read(path)?);
-    }
+    let lasts = args.drive.pace.ramp + args.drive.pace.duration;
+    let faults = asked(&args.faults, args.schedule.as_deref(), lasts)?;
     let place = place(&args.drive.target, &args.lab, &faults)?;
     require_data(&place.gateways, "put in danger")?;
     let options = options(&args.drive, place.gateways.clone())?;

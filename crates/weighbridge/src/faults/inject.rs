@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The faults of a run under way.
 #[derive(Debug)]
 pub(crate) struct Injector {
-    faults: Vec<JoinHandle<Option<Made>>>,
+    faults: Vec<JoinHandle<Made>>,
     over: Arc<AtomicBool>,
 }
 
@@ -30,24 +30,25 @@ impl Injector {
         Self { faults: faults.iter().map(make).collect(), over }
     }
 
-    /// Forgets the faults that have not begun, waits for those that have, and returns what was made.
+    /// Waits for the faults that have begun, and returns them all; those that have not are never made.
     pub(crate) fn end(self) -> Vec<Made> {
         self.over.store(true, Ordering::Relaxed);
-        let mut made: Vec<Made> = self.faults.into_iter().filter_map(|fault| fault.join().ok().flatten()).collect();
+        let mut made: Vec<Made> = self.faults.into_iter().filter_map(|fault| fault.join().ok()).collect();
         made.sort_by(|a, b| a.at_seconds.total_cmp(&b.at_seconds));
         made
     }
 }
 
-fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Option<Made> {
+fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Made {
+    let what = fault.action.to_string();
     let due = start + fault.at;
     while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
         if over.load(Ordering::Relaxed) {
-            return None;
+            let failed = Some("the run had ended".to_owned());
+            return Made { what, at_seconds: fault.at.as_secs_f64(), took_seconds: 0.0, failed };
         }
         std::thread::sleep(wait.min(LOOK));
     }
-    let what = fault.action.to_string();
     let began = Instant::now();
     eprintln!("fault: {what}");
     let failed = place.act(&fault.action).err();
@@ -60,5 +61,5 @@ fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Op
     if let Some(why) = &made.failed {
         tracing::warn!("{} failed: {why}", made.what);
     }
-    Some(made)
+    made
 }

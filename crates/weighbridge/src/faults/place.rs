@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::{Control, DATABASE, Kind, Proxy};
 use target::Gateways;
 
-use super::{Action, Fault};
+use super::{Action, Fault, Role, UserCommand};
 use crate::commands::Failure;
 
 /// The servers of a run under faults.
@@ -19,6 +20,10 @@ pub(crate) struct Place {
     control: Option<Control>,
     /// One a node, or none where the network is left alone.
     proxies: Vec<Proxy>,
+    /// What starts again a database that the user's own command crashes.
+    way_back: Option<UserCommand>,
+    /// Whether the database is down by that command.
+    crashed: AtomicBool,
 }
 
 impl Place {
@@ -41,7 +46,7 @@ impl Place {
         let (proxies, addresses) = behind_proxies(&addresses, faults)?;
         let urls: Vec<String> = addresses.iter().map(|address| kind.url(address, DATABASE)).collect();
         let gateways = Gateways::parse(&urls).map_err(|e| Failure::Usage(e.to_string()))?;
-        Self { gateways, names, control: Some(control), proxies }.fit_for(faults)
+        Self::new(gateways, names, Some(control), proxies, faults)
     }
 
     /// Whatever is behind URLs, reached through proxies if the faults need them.
@@ -64,7 +69,21 @@ impl Place {
             gateways = Gateways::parse(&urls).map_err(usage)?;
             proxies = made;
         }
-        Self { gateways, names, control: None, proxies }.fit_for(faults)
+        Self::new(gateways, names, None, proxies, faults)
+    }
+
+    fn new(
+        gateways: Gateways,
+        names: Vec<Vec<String>>,
+        control: Option<Control>,
+        proxies: Vec<Proxy>,
+        faults: &[Fault],
+    ) -> Result<Self, Failure> {
+        let way_back = faults.iter().find_map(|fault| match &fault.action {
+            Action::Command(command) if command.role == Role::Restart => Some(command.clone()),
+            _ => None,
+        });
+        Self { gateways, names, control, proxies, way_back, crashed: AtomicBool::new(false) }.fit_for(faults)
     }
 
     /// Refuses faults that can't be made here, before anything is touched.
@@ -104,24 +123,43 @@ impl Place {
             Action::Heal(_) => return proxy().map(Proxy::heal),
             Action::Reset(_) => return proxy().map(Proxy::reset),
             Action::Delay(_, delay) => return proxy().map(|proxy| proxy.delay(*delay)),
-            Action::Command(command) => return shell(command),
+            Action::Command(command) => return self.run(command),
         };
         done.map_err(|e| e.to_string())
     }
 
-    /// Ends what the faults have left behind: servers of a lab run again, and the network is whole.
-    pub(crate) fn restore(&self) -> Result<(), Failure> {
-        self.proxies.iter().for_each(Proxy::heal);
-        let Some(control) = &self.control else { return Ok(()) };
-        for (number, node) in control.nodes().iter().enumerate() {
-            if node.is_alive() {
-                control.thaw(number)?;
-            } else {
-                eprintln!("starting {} again", node.name);
-                control.restart(number)?;
-            }
+    fn run(&self, command: &UserCommand) -> Result<(), String> {
+        // However it ends, from its beginning on it may have done its work.
+        if command.role == Role::Crash {
+            self.crashed.store(true, Ordering::SeqCst);
+        }
+        shell(&command.text)?;
+        if command.role == Role::Restart {
+            self.crashed.store(false, Ordering::SeqCst);
         }
         Ok(())
+    }
+
+    /// Ends what the faults have left behind: servers of a lab run again, what the user's command has crashed is started
+    /// by the user's other one unless that has succeeded already, and the network is whole. What fails keeps
+    /// nothing else from being done; the first failure is told.
+    pub(crate) fn restore(&self) -> Result<(), Failure> {
+        self.proxies.iter().for_each(Proxy::heal);
+        if let Some(command) = self.way_back.as_ref().filter(|_| self.crashed.load(Ordering::SeqCst)) {
+            eprintln!("running {command}");
+            self.run(command).map_err(|why| Failure::Failed(format!("{command} failed: {why}")))?;
+        }
+        let Some(control) = &self.control else { return Ok(()) };
+        let nodes = control.nodes();
+        let (frozen, dead): (Vec<usize>, Vec<usize>) =
+            control.way_back().into_iter().partition(|node| nodes[*node].is_alive());
+        // A dead one may need the others for its start.
+        let mut ended: Vec<_> = frozen.into_iter().map(|node| control.thaw(node)).collect();
+        for node in dead {
+            eprintln!("starting {} again", nodes[node].name);
+            ended.push(control.restart(node));
+        }
+        Ok(ended.into_iter().collect::<Result<(), _>>()?)
     }
 }
 
@@ -172,7 +210,7 @@ impl Way {
 const COMMAND_LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs a command by the shell; what it prints goes to standard error.
-pub(crate) fn shell(command: &str) -> Result<(), String> {
+fn shell(command: &str) -> Result<(), String> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(std::io::stderr());
     let mut child = shell.spawn().map_err(|e| e.to_string())?;
