@@ -143,6 +143,25 @@ fn a_promoted_standby_has_everything() {
     assert!(sum(&audit["audit"], "held", "acknowledged") > 100);
 }
 
+/// With both standbys frozen COMMIT waits, and nothing is acknowledged that only the primary has.
+#[test]
+fn commits_wait_for_frozen_standbys_and_go_on() {
+    let Some(lab) = Lab::loaded_with(Kind::Postgres, &["--nodes", "3"]) else { return };
+    let out = lab.place.text("run");
+    let faults = ["3s stop node2", "3s stop node3", "8s continue node2", "8s continue node3"];
+    let faults: Vec<&str> = faults.iter().flat_map(|fault| ["--fault", fault]).collect();
+    let pace =
+        ["--pacing", "none", "--connections", "6", "--ramp", "0s", "--duration", "16s", "--check", "--out", &out];
+    let run = lab.json(&[&["chaos"], &faults[..], &pace[..]].concat());
+    assert!(run["faults"].as_array().unwrap().iter().all(|fault| fault["failed"].is_null()), "{run:#}");
+    assert_eq!(run["audit"]["passed"], true, "{run:#}");
+    assert!(run["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{run:#}");
+    // Nothing was refused: who waits is answered once a standby is back.
+    let outage = &run["outages"][0];
+    assert!(outage["silent_seconds"].as_f64() > Some(0.0) && outage["first_success_seconds"].is_number(), "{run:#}");
+    assert_eq!(run["transactions"]["payment"]["errors"], 0, "{run:#}");
+}
+
 #[test]
 fn what_a_killed_client_was_told_can_be_audited() {
     let place = Place::new();

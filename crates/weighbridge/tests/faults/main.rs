@@ -23,11 +23,16 @@ pub(crate) struct Lab {
 impl Lab {
     /// Servers of a kind with one warehouse; `None` where they can't be had.
     pub(crate) fn loaded(kind: lab::Kind) -> Option<Self> {
+        Self::loaded_with(kind, &[])
+    }
+
+    /// The same of servers started with more options.
+    pub(crate) fn loaded_with(kind: lab::Kind, options: &[&str]) -> Option<Self> {
         lab::or_skip(kind.installed())?;
         let place = Place::new();
         std::fs::set_permissions(place.folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let lab = Self { place, kind: kind.name() };
-        let up = done(&["lab", "up", lab.kind, "--dir", &lab.dir()]);
+        let up = done(&[&["lab", "up", lab.kind, "--dir", &lab.dir()], options].concat());
         done(&["load", "--url", up.stdout.lines().next().unwrap()]);
         Some(lab)
     }
