@@ -167,6 +167,21 @@ fn runs_of_nothing() {
     assert!(page(&run).ends_with("</html>"));
 }
 
+#[test]
+fn a_fault_that_failed_is_told_and_is_no_mark() {
+    let fault = |what: &str, at_seconds, failed: Option<&str>| record::fault::Fault {
+        what: what.into(),
+        at_seconds,
+        took_seconds: 0.0,
+        failed: failed.map(str::to_owned),
+    };
+    let mut run = good(1, 1.0);
+    run.record.faults = vec![fault("kill node2", 5.0, Some("it is not running")), fault("kill node1", 20.0, None)];
+    let page = page(&run);
+    assert_eq!(page.matches("kill node2").count(), 1, "in the list alone");
+    assert!(page.matches("kill node1").count() > page.matches("20.0 s: kill node1").count(), "on the chart too");
+}
+
 /// Every word of the record that can be a foreigner's, replaced by an attack.
 #[test]
 fn hostile_words_stay_words() {
