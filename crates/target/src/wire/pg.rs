@@ -304,7 +304,8 @@ impl Session {
         let prepared = self.verb(if failed { "ROLLBACK" } else { verb }).await?;
         self.call(&prepared, &[], "the end of a transaction").await?;
         if failed && verb == "COMMIT" {
-            return Err(Error::permanent("COMMIT of a transaction that had failed: it was rolled back"));
+            let message = "COMMIT of a transaction that had failed: it was rolled back";
+            return Err(Error::new(Class::Permanent, Some(FAILED_TRANSACTION.to_owned()), message));
         }
         Ok(())
     }
@@ -590,6 +591,9 @@ fn one_line(message: &str, detail: Option<&str>) -> String {
     let text = detail.map_or(message.to_owned(), |detail| format!("{message}: {detail}"));
     text.replace('\n', " ")
 }
+
+/// The code of what comes in a transaction that has failed.
+const FAILED_TRANSACTION: &str = "25P02";
 
 /// Beginnings of codes that say: the connection, or this way into the cluster, is of no more use. Nothing is committed
 /// unless COMMIT was under way; then nobody knows (of 40003 that is the very meaning).
