@@ -183,30 +183,29 @@ mod tests {
         other.kill();
     }
 
-    #[test]
-    fn what_it_started_is_killed_with_it() {
+    /// A shell that starts a process, prints its number and waits; and that process.
+    fn shell_and_its_child(script: &str) -> (Process, Process) {
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000 & echo $!; wait"]).stdout(std::process::Stdio::piped());
+        command.args(["-c", script]).stdout(std::process::Stdio::piped());
         let mut child = command.process_group(0).spawn().unwrap();
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
         let process = |pid| Process { pid, born: look(pid).unwrap().born };
-        let (first, second) = (process(child.id()), process(line.trim().parse().unwrap()));
+        let both = (process(child.id()), process(line.trim().parse().unwrap()));
         reap(child);
+        both
+    }
+
+    #[test]
+    fn what_it_started_is_killed_with_it() {
+        let (first, second) = shell_and_its_child("sleep 1000 & echo $!; wait");
         first.kill();
         assert!(second.wait(KILLED), "it still runs");
     }
 
     #[test]
     fn a_signal_for_all_reaches_what_has_left_the_group() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "setsid sleep 1000 & echo $!; wait"]).stdout(std::process::Stdio::piped());
-        let mut child = command.process_group(0).spawn().unwrap();
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
-        let process = |pid| Process { pid, born: look(pid).unwrap().born };
-        let (first, second) = (process(child.id()), process(line.trim().parse().unwrap()));
-        reap(child);
+        let (first, second) = shell_and_its_child("setsid sleep 1000 & echo $!; wait");
         first.signal_all(Signal::KILL);
         assert!(first.wait(KILLED) && second.wait(KILLED), "one still runs");
     }

@@ -3,11 +3,13 @@
 //! The clauses say "verify that T2 waits", which is what locking does. A database with snapshots, or one that finds conflicts
 //! at COMMIT, need not wait: the results are judged, and how they came about is said (3.4.2 allows it with disclosure).
 
+use ::tpcc::input::Input;
 use ::tpcc::money::Cents;
 use target::Error;
-use target::gate::{Go, Stop, gate};
+use target::gate::{Go, Held, Stop, gate};
 
 use super::Seen;
+use super::actor::{Actor, Got, Pending};
 use super::bench::{Bench, Customer, manner};
 
 /// Titles and clauses of all nine.
@@ -34,23 +36,37 @@ pub(super) async fn test(bench: &mut Bench<'_>, number: u8) -> Result<Seen, Erro
     }
 }
 
+/// What came of a transaction that was stopped before its end, and of the one beside it.
+struct Beside {
+    first: Result<Got, Error>,
+    second: Result<Got, Error>,
+    waited: bool,
+}
+
+/// Waits until the first stands at its gate, has the second come, and opens the gate.
+async fn beside(mut first: Pending, mut held: Held, t2: &Actor, second: Input, go: Go) -> Result<Beside, Error> {
+    first.until(&mut held).await?;
+    let mut second = t2.transact(second);
+    let soon = second.soon().await;
+    held.let_go(go);
+    let first = first.end().await;
+    let (waited, second) = match soon {
+        Some(second) => (false, second),
+        None => (true, second.end().await),
+    };
+    Ok(Beside { first, second, waited })
+}
+
 async fn order_status_beside_commit(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     let customer = bench.customer();
     let before = bench.status(customer).await?.o_id;
     let [t1, t2] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to(bench.order(customer, 0), gate);
-    first.until(&mut held).await?;
-    let mut second = t2.transact(customer.status());
-    let soon = second.soon().await;
-    let waited = soon.is_none();
-    held.let_go(Go::On);
-    let (order, _) = first.end().await?.new_order()?;
-    let seen = match soon {
-        Some(seen) => seen,
-        None => second.end().await,
-    };
-    let (seen, refusals) = seen?.order_status()?;
+    let (gate, held) = gate(Stop::End);
+    let first = t1.transact_to(bench.order(customer, 0), gate);
+    let second = customer.status();
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let (order, _) = first?.new_order()?;
+    let (seen, refusals) = second?.order_status()?;
     let how = manner("T2", waited, &refusals);
     if seen.o_id == order.o_id && !waited {
         return Ok(Seen::that(false, format!("{how} and returned T1's order before T1 had committed")));
@@ -69,21 +85,14 @@ async fn order_status_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Err
     let customer = bench.customer();
     let before = bench.status(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to_fail(bench.order(customer, 0), gate);
-    first.until(&mut held).await?;
-    let mut second = t2.transact(customer.status());
-    let soon = second.soon().await;
-    let waited = soon.is_none();
-    held.let_go(Go::Back);
-    if first.end().await.is_ok() {
+    let (gate, held) = gate(Stop::End);
+    let first = t1.transact_to_fail(bench.order(customer, 0), gate);
+    let second = customer.status();
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::Back).await?;
+    if first.is_ok() {
         return Ok(Seen::that(false, "T1 committed instead of rolling back"));
     }
-    let seen = match soon {
-        Some(seen) => seen,
-        None => second.end().await,
-    };
-    let (seen, refusals) = seen?.order_status()?;
+    let (seen, refusals) = second?.order_status()?;
     let how = manner("T2", waited, &refusals);
     Ok(match seen == before {
         true => Seen::that(true, format!("{how} and returned what T0 had returned")),
@@ -95,18 +104,11 @@ async fn new_order_beside_commit(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     let customer = bench.customer();
     let next = bench.next_order(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to(bench.order(customer, 0), gate);
-    first.until(&mut held).await?;
-    let mut second = t2.transact(bench.order(customer, 1));
-    let soon = second.soon().await;
-    let waited = soon.is_none();
-    held.let_go(Go::On);
-    let (first, first_refusals) = first.end().await?.new_order()?;
-    let second = match soon {
-        Some(second) => second,
-        None => second.end().await,
-    };
+    let (gate, held) = gate(Stop::End);
+    let first = t1.transact_to(bench.order(customer, 0), gate);
+    let second = bench.order(customer, 1);
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let (first, first_refusals) = first?.new_order()?;
     let (second, refusals) = second?.new_order()?;
     let now = bench.next_order(customer).await?;
     let mut how = manner("T2", waited, &refusals);
@@ -124,18 +126,11 @@ async fn new_order_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Error>
     let customer = bench.customer();
     let next = bench.next_order(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::End);
-    let mut first = t1.transact_to(bench.invalid_order(customer), gate);
-    first.until(&mut held).await?;
-    let mut second = t2.transact(bench.order(customer, 1));
-    let soon = second.soon().await;
-    let waited = soon.is_none();
-    held.let_go(Go::On);
-    let (first, _) = first.end().await?.new_order()?;
-    let second = match soon {
-        Some(second) => second,
-        None => second.end().await,
-    };
+    let (gate, held) = gate(Stop::End);
+    let first = t1.transact_to(bench.invalid_order(customer), gate);
+    let second = bench.order(customer, 1);
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let (first, _) = first?.new_order()?;
     let (second, refusals) = second?.new_order()?;
     let now = bench.next_order(customer).await?;
     let passes = first.rolled_back && second.o_id == next && now == next + 1;
@@ -147,22 +142,14 @@ async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Go) -> Result<Seen, 
     let (customer, o_id, delivered) = oldest(bench).await?;
     let before = bench.balance(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::End);
-    let mut first = match go {
+    let (gate, held) = gate(Stop::End);
+    let first = match go {
         Go::On => t1.transact_to(customer.delivery(7), gate),
         Go::Back => t1.transact_to_fail(customer.delivery(7), gate),
     };
-    first.until(&mut held).await?;
     let amount = Cents::from(bench.any(100, 500_000));
-    let mut second = t2.transact(customer.payment(amount));
-    let soon = second.soon().await;
-    let waited = soon.is_none();
-    held.let_go(go);
-    let first = first.end().await;
-    let second = match soon {
-        Some(second) => second,
-        None => second.end().await,
-    };
+    let second = customer.payment(amount);
+    let Beside { first, second, waited } = beside(first, held, &t2, second, go).await?;
     let (_, refusals) = second?.payment()?;
     let mut how = manner("T2", waited, &refusals);
     let expected = match go {
