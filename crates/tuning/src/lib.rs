@@ -1,0 +1,1 @@
+//! The tuning lab: statements repeated and compared, lessons, advice, regions.
