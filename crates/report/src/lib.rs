@@ -17,6 +17,7 @@ mod page;
 mod sweep;
 mod table;
 mod targets;
+mod timing;
 mod topology;
 
 pub use acid::{acid_json, acid_table};
@@ -34,6 +35,7 @@ pub use page::{acid_page, compare_page, page, sweep_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
+pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
 
 /// What every result says of itself, whatever its verdict.

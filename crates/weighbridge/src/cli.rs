@@ -3,6 +3,7 @@
 mod acid;
 mod durability;
 mod fleet;
+mod repeating;
 mod results;
 mod series;
 mod time;
@@ -19,6 +20,7 @@ use workload::tpcc::schema::TABLES;
 pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
+pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     /// Repeat a published benchmark, and hold the results side by side
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Repeat a statement, tell its times and their spread, and compare two
+    Time(TimeArgs),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured

@@ -4,4 +4,6 @@
 //! asks which database it talks to: that is the session's business.
 
 pub mod meeting;
+pub mod template;
 pub mod tpcc;
+pub mod values;

@@ -23,6 +23,7 @@ pub(crate) mod search;
 mod step;
 pub(crate) mod sweep;
 pub(crate) mod targets;
+pub(crate) mod time;
 pub(crate) mod topology;
 pub(crate) mod verify;
 
