@@ -7,6 +7,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use postgres_protocol::IsNull;
 use tokio_postgres::types::Type;
 
+use crate::bulk::JSONB_VERSION;
+use crate::value::{uuid_from_text, uuid_text};
 use crate::{Decimal, OwnedValue, Value};
 
 /// The epoch of PostgreSQL's dates, 2000-01-01, in microseconds since the Unix epoch.
@@ -32,6 +34,12 @@ pub(super) fn put(value: Value<'_>, ty: Option<&Type>, out: &mut BytesMut) -> Re
         (Value::Int(v), &Type::NUMERIC) => put_numeric(v, 0, out),
         (Value::Decimal(d), &Type::NUMERIC) => put_numeric(d.unscaled, d.scale, out),
         (Value::Text(v), &Type::TEXT | &Type::VARCHAR | &Type::BPCHAR | &Type::NAME | &Type::UNKNOWN) => {
+            out.put_slice(v.as_bytes());
+        }
+        (Value::Text(v), &Type::UUID) => out.put_slice(&uuid_from_text(v).ok_or_else(misfit)?),
+        (Value::Text(v), &Type::JSON) => out.put_slice(v.as_bytes()),
+        (Value::Text(v), &Type::JSONB) => {
+            out.put_u8(JSONB_VERSION);
             out.put_slice(v.as_bytes());
         }
         (Value::Timestamp(us), &Type::TIMESTAMP | &Type::TIMESTAMPTZ) => out.put_i64(us - EPOCH_US),
@@ -129,9 +137,10 @@ impl Rows {
     /// A column as text.
     pub(crate) fn text(&self, row: usize, column: usize) -> Option<&str> {
         match self.cell(row, column).ok()? {
-            (&Type::TEXT | &Type::VARCHAR | &Type::BPCHAR | &Type::NAME | &Type::UNKNOWN, Some(raw)) => {
+            (&Type::TEXT | &Type::VARCHAR | &Type::BPCHAR | &Type::NAME | &Type::UNKNOWN | &Type::JSON, Some(raw)) => {
                 std::str::from_utf8(raw).ok()
             }
+            (&Type::JSONB, Some([JSONB_VERSION, text @ ..])) => std::str::from_utf8(text).ok(),
             _ => None,
         }
     }
@@ -164,8 +173,9 @@ impl Rows {
             Type::TIMESTAMP | Type::TIMESTAMPTZ => {
                 OwnedValue::Timestamp(i64::from_be_bytes(fixed(raw)?).saturating_add(EPOCH_US))
             }
-            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN => {
-                OwnedValue::Text(std::str::from_utf8(raw).map_err(|e| e.to_string())?.to_owned())
+            Type::UUID => OwnedValue::Text(uuid_text(fixed(raw)?).iter().copied().map(char::from).collect()),
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN | Type::JSON | Type::JSONB => {
+                OwnedValue::Text(self.text(row, column).ok_or("text that is not UTF-8")?.to_owned())
             }
             ref other => return Err(format!("a column of type {other}")),
         })
