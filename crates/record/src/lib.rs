@@ -28,6 +28,7 @@ pub mod summary;
 pub mod sweep;
 pub mod timeline;
 pub mod timing;
+pub mod tuning;
 pub mod verdict;
 
 pub use error::RecordError;

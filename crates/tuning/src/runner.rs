@@ -7,7 +7,7 @@ use target::plan::Plan;
 use target::{Access, Answer, Canceller, Class, OwnedValue, Protocol, Session, Url, Value};
 use tokio::sync::watch;
 use workload::template::Template;
-use workload::values::{Rows, Values};
+use workload::values::{COPY, Rows, Values};
 
 use crate::Error;
 use crate::error::excerpt;
@@ -127,6 +127,7 @@ impl Runner {
     /// # Errors
     /// The database's refusal, a timeout or the user's wish.
     pub async fn run(&mut self, subject: &Subject) -> Result<Ran, Error> {
+        self.prepare(&subject.prepare).await?;
         let limits = &self.limits;
         let mut ready = Vec::new();
         for lane in self.lanes.iter_mut().take(subject.connections) {
@@ -323,11 +324,17 @@ async fn statements(
             return Err(Attempt::Again(format!("{} rows changed: {}", answer.affected(), excerpt(&call.sql))));
         }
         if let Some(name) = &call.step.keep {
-            let Some(row) = answer.get(0) else {
+            if answer.is_empty() {
                 return Err(Attempt::Failed(Error::Usage(format!("no row to keep: {}", excerpt(&call.sql)))));
-            };
-            for (at, column) in row.columns().iter().enumerate() {
-                kept.push((format!("{name}.{column}"), row.value(at)?.into_owned()));
+            }
+            for (number, row) in answer.rows().enumerate() {
+                for (at, column) in row.columns().iter().enumerate() {
+                    let value = row.value(at)?.into_owned();
+                    if number == 0 {
+                        kept.push((format!("{name}.{column}"), value.clone()));
+                    }
+                    kept.push((format!("{name}.{column}{COPY}{number}"), value));
+                }
             }
         }
         last = Some(answer);

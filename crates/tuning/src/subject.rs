@@ -1,5 +1,6 @@
 //! What is timed: statements, how they travel, and what is around them.
 
+use crate::error::excerpt;
 use target::{Isolation, Protocol};
 use workload::template::Template;
 
@@ -32,6 +33,8 @@ pub struct Subject {
     pub connections: usize,
     /// How often each session does it.
     pub times: u32,
+    /// Statements before each time, not timed.
+    pub prepare: Vec<Template>,
     /// Statements that undo it, not timed.
     pub undo: Vec<Template>,
 }
@@ -48,6 +51,7 @@ impl Subject {
             one_flight: false,
             connections: 1,
             times: 1,
+            prepare: Vec::new(),
             undo: Vec::new(),
         }
     }
@@ -60,13 +64,24 @@ pub struct Step {
     pub statement: Template,
     /// How often it runs, each time with other values.
     pub times: u32,
-    /// The name under which the first row that it returns gives values to the steps behind it.
+    /// The name under which the rows that it returns give values to the steps behind it: `name.column` is of the first
+    /// row, and a copy of a parameter in a repeated part is of the row of its number.
     pub keep: Option<String>,
     /// The rows that it must change, or else the transaction is tried again.
     pub expect: Option<u64>,
 }
 
 impl Step {
+    /// For people: the statement with its parameters' names, on one line and not too long.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let sql = excerpt(&self.statement.named());
+        match self.times {
+            1 => sql,
+            times => format!("{times} times: {sql}"),
+        }
+    }
+
     /// A statement that runs once.
     #[must_use]
     pub fn of(statement: Template) -> Self {

@@ -8,6 +8,7 @@ mod repeating;
 mod results;
 mod series;
 mod time;
+mod tuning;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use time::duration_or_zero;
+pub(crate) use tuning::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -79,6 +81,9 @@ pub(crate) enum Command {
     Scenario(ScenarioCommand),
     /// Repeat a statement, tell its times and their spread, and compare two
     Time(TimeArgs),
+    /// Measure what each tuning technique is worth on a database
+    #[command(subcommand)]
+    Tune(TuneCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured

@@ -68,6 +68,12 @@ impl Template {
         self.filled(|at| values.get(self.places[at]).map_or_else(|| "NULL".to_owned(), |value| dialect.literal(value)))
     }
 
+    /// The statement with its parameters' names in their places.
+    #[must_use]
+    pub fn named(&self) -> String {
+        self.filled(|at| format!(":{}", self.names[self.places[at]]))
+    }
+
     fn filled(&self, place: impl Fn(usize) -> String) -> String {
         let mut sql = String::new();
         for (at, text) in self.texts.iter().enumerate() {

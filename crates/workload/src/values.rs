@@ -189,6 +189,20 @@ pub struct Rows {
     pub in_order: bool,
 }
 
+/// Behind a parameter's name, before a number: a copy of the parameter that takes a value of its own, and of a pool a row
+/// of its own.
+pub const COPY: &str = "__";
+
+/// A parameter's name without the number of its copy, and that number.
+fn without_copy(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once(COPY) {
+        Some((plain, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+            (plain, Some(number))
+        }
+        _ => (name, None),
+    }
+}
+
 /// What a parameter takes its value from.
 #[derive(Clone, Debug, PartialEq)]
 enum Source {
@@ -256,10 +270,11 @@ impl Values {
     /// The first parameter that nothing gives a value.
     pub fn draw(&mut self, names: &[String]) -> Result<Vec<OwnedValue>, Unknown> {
         let Self { rng, generators, rows, sources } = self;
-        let mut taken: Vec<Option<usize>> = vec![None; rows.len()];
+        let mut taken: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
         let mut values = Vec::with_capacity(names.len());
         for name in names {
-            let value = match sources.get(name).ok_or_else(|| Unknown(name.clone()))? {
+            let (plain, copy) = without_copy(name);
+            let value = match sources.get(plain).ok_or_else(|| Unknown(plain.to_owned()))? {
                 Source::Generator(at) => {
                     let (generator, drawn) = &mut generators[*at];
                     generator.draw(rng, drawn)
@@ -269,7 +284,7 @@ impl Values {
                     if pool.rows.is_empty() {
                         return Err(Unknown(format!("{name} (there are no rows to take it from)")));
                     }
-                    let row = *taken[*of].get_or_insert_with(|| {
+                    let row = *taken.entry((*of, copy)).or_insert_with(|| {
                         if !pool.in_order {
                             return rng.uniform(0, pool.rows.len() as i64 - 1) as usize;
                         }

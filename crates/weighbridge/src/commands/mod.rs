@@ -26,6 +26,7 @@ pub(crate) mod sweep;
 pub(crate) mod targets;
 pub(crate) mod time;
 pub(crate) mod topology;
+pub(crate) mod tune;
 pub(crate) mod verify;
 
 use std::time::Duration;

@@ -119,7 +119,7 @@ async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResu
         match ended {
             Ok(()) => {}
             Err(tuning::Error::Interrupted) => interrupted = true,
-            Err(e) => return Err(e.into()),
+            Err(e) => return Err(super::tune::failure(e)),
         }
     }
     let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut lanes[0]).await? };
