@@ -6,6 +6,7 @@
 //! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
 
 pub mod acid;
+pub mod advice;
 pub mod audit;
 mod base64;
 pub mod claim;

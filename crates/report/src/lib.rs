@@ -3,6 +3,7 @@
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
 mod acid;
+mod advice;
 mod audit;
 mod calibration;
 mod check;
@@ -22,6 +23,7 @@ mod topology;
 mod tuning;
 
 pub use acid::{acid_json, acid_table};
+pub use advice::{advice_json, advice_table};
 pub use audit::audit_table;
 pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};

@@ -23,13 +23,13 @@ pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use movr::MovrArgs;
-pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
+pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName, ValueArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use time::duration_or_zero;
-pub(crate) use tuning::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -84,6 +84,8 @@ pub(crate) enum Command {
     /// Measure what each tuning technique is worth on a database
     #[command(subcommand)]
     Tune(TuneCommand),
+    /// Propose indexes and other forms for a statement, and try each for real
+    Advise(AdviseArgs),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured

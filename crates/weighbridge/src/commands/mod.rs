@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod acid;
+pub(crate) mod advise;
 mod auditing;
 pub(crate) mod calibrate;
 pub(crate) mod chaos;
@@ -27,6 +28,7 @@ pub(crate) mod targets;
 pub(crate) mod time;
 pub(crate) mod topology;
 pub(crate) mod tune;
+mod values;
 pub(crate) mod verify;
 
 use std::time::Duration;
