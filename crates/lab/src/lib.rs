@@ -11,6 +11,7 @@ mod error;
 mod galera;
 mod kept;
 mod kind;
+mod line;
 mod mariadb;
 mod postgres;
 mod postgres_cluster;
