@@ -15,6 +15,7 @@ pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod merge;
 pub(crate) mod null_server;
+mod regions;
 pub(crate) mod report;
 mod restoring;
 pub(crate) mod run;
