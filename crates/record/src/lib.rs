@@ -21,6 +21,7 @@ pub mod latency_log;
 pub mod merge;
 pub mod plan;
 pub mod recorder;
+pub mod regions;
 pub mod run;
 pub mod statistics;
 pub mod summary;

@@ -1,1 +1,3 @@
 //! The tuning lab: statements repeated and compared, lessons, advice, regions.
+
+pub mod regions;

@@ -1,0 +1,237 @@
+//! The lesson of the regions: data that live in one region, then each city's in its own.
+//!
+//! PostgreSQL servers, one a region, know each other as foreign servers by the names of their regions, as `lab up postgres
+//! --regions` sets them up. Everything is done in a schema of our own on each, which is dropped at the end. Before, one
+//! region holds the tables and the others reach them as foreign tables; after, every table is partitioned by city, each
+//! partition lives in its city's region, and the others have it as a foreign partition.
+
+mod homes;
+mod measure;
+mod rows;
+mod tables;
+
+use record::regions::{RegionsResult, Stage, Timed, lessons};
+use record::run::{Target, Tool};
+use target::{Error, OwnSchema, Session, Url};
+
+use measure::{Client, Way};
+use tables::Assignment;
+
+/// Where the tables are made.
+pub const SCHEMA: &str = "weighbridge_regions";
+
+/// Fewest repetitions from which intervals follow.
+pub const FEWEST: u32 = 7;
+
+/// A region and its gateway.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its name, by which the other gateways know it as a foreign server.
+    pub region: String,
+    /// Its gateway, as a client in the region reaches it.
+    pub url: Url,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct RegionsOptions {
+    /// Two to six regions.
+    pub places: Vec<Place>,
+    /// The round trips that were set up between them, milliseconds, by the region that asks, then by the one that
+    /// answers; `None`: the network is what it is.
+    pub delays_ms: Option<Vec<Vec<f64>>>,
+    /// How often each thing is done, besides the first time; at least [`FEWEST`].
+    pub repeat: u32,
+    /// The size of MovR's data.
+    pub scale: f64,
+    /// Its seed.
+    pub seed: u64,
+    /// Whether the tables are left as they are after the change.
+    pub keep: bool,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RegionsError {
+    /// What was asked for can't be had; nothing was touched.
+    #[error("{0}")]
+    Impossible(String),
+    /// It was asked to stop; nothing is left behind.
+    #[error("interrupted; what had been made was removed")]
+    Interrupted,
+    /// A database refused.
+    #[error(transparent)]
+    Database(#[from] Error),
+}
+
+/// Runs the lesson. `stop` is asked between statements whether to end early; `progress` is told what is being done.
+///
+/// # Errors
+/// [`RegionsError::Impossible`] if the servers don't know each other, or the schema [`SCHEMA`] is there already. Whatever
+/// the error, what was made is removed, as far as the servers can still be reached.
+pub async fn run(
+    options: &RegionsOptions,
+    stop: impl Fn() -> bool,
+    progress: impl Fn(&str),
+) -> Result<RegionsResult, RegionsError> {
+    let assignment = possible(options)?;
+    let mut schemas = Vec::new();
+    for place in &options.places {
+        if place.url.dialect().name() != "postgres" {
+            let name = place.url.dialect().name();
+            return Err(RegionsError::Impossible(format!("the lesson of the regions runs on postgres, not on {name}")));
+        }
+        let schema = OwnSchema::of(&place.url, SCHEMA)?;
+        if schema.exists().await? {
+            let place = schema.place();
+            let said = format!("{place} is there: a run that was killed or told to keep it has left it: drop it first");
+            return Err(RegionsError::Impossible(said));
+        }
+        schemas.push(schema);
+    }
+    let lesson = Lesson { options, assignment: &assignment, schemas: &schemas, stop: &stop, progress: &progress };
+    let result = lesson.run().await;
+    if !options.keep || result.is_err() {
+        let removed = lesson.remove().await;
+        // Why it failed matters more than what came of that.
+        if result.is_ok() {
+            removed?;
+        }
+    }
+    result
+}
+
+/// Refuses what makes no sense, and settles who gets which city.
+fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
+    let regions: Vec<String> = options.places.iter().map(|place| place.region.clone()).collect();
+    if options.repeat < FEWEST {
+        let said = format!("{} repetitions: {FEWEST} are the fewest from which intervals follow", options.repeat);
+        return Err(RegionsError::Impossible(said));
+    }
+    Assignment::new(regions).map_err(RegionsError::Impossible)
+}
+
+/// A run of the lesson.
+struct Lesson<'a> {
+    options: &'a RegionsOptions,
+    assignment: &'a Assignment,
+    schemas: &'a [OwnSchema],
+    stop: &'a dyn Fn() -> bool,
+    progress: &'a dyn Fn(&str),
+}
+
+impl Lesson<'_> {
+    async fn run(&self) -> Result<RegionsResult, RegionsError> {
+        let Self { options, assignment, schemas, .. } = *self;
+        let started_at = Some(jiff::Timestamp::now());
+        let regions = &assignment.regions;
+        let mut gateways = Vec::new();
+        for schema in schemas {
+            schema.create().await?;
+            gateways.push(schema.connect().await?);
+        }
+        let version = gateways[0].describe().await?.version;
+        (self.progress)("measuring the distances");
+        let mut ways = measure::ways(&mut gateways, regions).await?;
+        let delays = self.delays(&mut ways).await?;
+        let far = |from: usize, to: usize| {
+            let delay = delays.iter().find(|delay| delay.from == regions[from] && delay.to == regions[to]);
+            delay.map_or(0.0, |delay| delay.configured_ms.unwrap_or(delay.measured.median.value))
+        };
+
+        (self.progress)(&format!("before: all data in {}", regions[assignment.lease]));
+        tables::make_before(&mut gateways, assignment, options).await?;
+        let homes = homes::read(&mut gateways, assignment).await?;
+        let clients = measure::clients(assignment, &far, |_| assignment.lease);
+        let before = Stage { homes, cells: self.measure(&mut gateways, &mut ways, clients).await? };
+
+        (self.progress)("after: each city's data in its own region");
+        tables::change(&mut gateways, assignment).await?;
+        let homes = homes::read(&mut gateways, assignment).await?;
+        let mut clients = measure::clients(assignment, &far, |data| data);
+        clients.extend(measure::clients_there(assignment, &far));
+        let after = Stage { homes, cells: self.measure(&mut gateways, &mut ways, clients).await? };
+
+        let urls: Vec<String> = options.places.iter().map(|place| place.url.to_string()).collect();
+        let kind = gateways[0].dialect().name().to_owned();
+        Ok(RegionsResult {
+            tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            target: Target { kind, version, url: urls.join(" "), ..Target::default() },
+            started_at,
+            regions: regions.clone(),
+            lease: regions[assignment.lease].clone(),
+            repeat: options.repeat,
+            scale: options.scale,
+            seed: options.seed,
+            read_sql: measure::READ.to_owned(),
+            insert_sql: measure::INSERT.to_owned(),
+            lessons: lessons(regions, &before, &after),
+            delays,
+            before,
+            after,
+        })
+    }
+
+    /// A statement that touches nothing, over every way in turn.
+    async fn delays(&self, ways: &mut [Way]) -> Result<Vec<record::regions::Delay>, RegionsError> {
+        let mut times = vec![Vec::new(); ways.len()];
+        for _ in 0..=self.options.repeat {
+            for (way, times) in ways.iter_mut().zip(&mut times) {
+                self.go_on()?;
+                times.push(measure::time(&mut way.session, "SELECT 1").await?);
+            }
+        }
+        let regions = &self.assignment.regions;
+        let configured = |way: &Way| Some(self.options.delays_ms.as_ref()?[way.from][way.to]);
+        let delay = |(way, times): (&Way, Vec<f64>)| record::regions::Delay {
+            from: regions[way.from].clone(),
+            to: regions[way.to].clone(),
+            configured_ms: configured(way),
+            measured: Timed::new(times).unwrap_or_default(),
+        };
+        Ok(ways.iter().zip(times).map(delay).collect())
+    }
+
+    /// All cells in turn, again and again, so that whatever changes meanwhile changes for all of them.
+    async fn measure(
+        &self,
+        gateways: &mut [Session],
+        ways: &mut [Way],
+        clients: Vec<Client>,
+    ) -> Result<Vec<record::regions::Cell>, RegionsError> {
+        let mut times = vec![Vec::new(); clients.len()];
+        for round in 0..=self.options.repeat {
+            if round % 5 == 0 {
+                (self.progress)(&format!("  round {round} of {}", self.options.repeat));
+            }
+            for (client, times) in clients.iter().zip(&mut times) {
+                self.go_on()?;
+                times.push(measure::time(client.session(gateways, ways), &client.sql).await?);
+            }
+        }
+        let done = clients.into_iter().zip(times);
+        Ok(done
+            .map(|(client, times)| record::regions::Cell {
+                timed: Timed::new(times).unwrap_or_default(),
+                ..client.cell
+            })
+            .collect())
+    }
+
+    fn go_on(&self) -> Result<(), RegionsError> {
+        if (self.stop)() { Err(RegionsError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Drops what was made, wherever that is possible; foreign tables don't know what becomes of what they stand for.
+    async fn remove(&self) -> Result<(), Error> {
+        let mut ended = Ok(());
+        for schema in self.schemas {
+            let removed = match schema.exists().await {
+                Ok(true) => schema.remove().await,
+                looked => looked.map(drop),
+            };
+            ended = ended.and(removed);
+        }
+        ended
+    }
+}
