@@ -85,6 +85,8 @@ impl Dialect for CockroachDb {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid => "UUID".into(),
+            ColumnType::Json => "JSONB".into(),
         }
     }
 

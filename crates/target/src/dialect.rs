@@ -7,7 +7,7 @@ use crate::finding::Setting;
 use crate::own_schema::{self, SchemaSql};
 use crate::placement::{Placement, Spread};
 use crate::plan::Explain;
-use crate::schema::{ColumnType, ForeignKey, Index, Table};
+use crate::schema::{ColumnType, ForeignKey, Index, JSON_CHARACTERS, Table};
 use crate::topology::Look;
 use crate::{OwnedValue, RoutineLanguage};
 
@@ -178,6 +178,10 @@ pub trait Dialect: Send + Sync {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid if self.wire() == WireKind::Postgres => "UUID".into(),
+            ColumnType::Json if self.wire() == WireKind::Postgres => "JSONB".into(),
+            ColumnType::Uuid => "CHAR(36)".into(),
+            ColumnType::Json => format!("VARCHAR({JSON_CHARACTERS})"),
         }
     }
 
@@ -408,7 +412,7 @@ pub trait Dialect: Send + Sync {
         table.name.to_owned()
     }
 
-    /// CREATE TABLE, with its primary key and its foreign keys or without.
+    /// CREATE TABLE with its checks, with its primary key and its foreign keys or without.
     fn create_table(&self, table: &Table, primary_key: bool, foreign_keys: bool, placement: &Placement) -> String {
         let mut parts = self.columns(table);
         let key = self.primary_key(table);
@@ -418,6 +422,7 @@ pub trait Dialect: Send + Sync {
         if foreign_keys {
             parts.extend(table.foreign_keys.iter().map(foreign_key));
         }
+        parts.extend(table.checks.iter().map(|check| format!("CONSTRAINT {} CHECK ({})", check.name, check.condition)));
         let (name, suffix) = (table.name, self.table_suffix(table));
         format!("CREATE TABLE {name} (\n  {}\n){suffix}{}", parts.join(",\n  "), self.spread_clause(table, placement))
     }

@@ -48,6 +48,8 @@ pub(crate) mod family {
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             // TIMESTAMP ends in 2038 and changes by itself in old modes.
             ColumnType::Timestamp => "DATETIME(6)".into(),
+            ColumnType::Uuid => "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin".into(),
+            ColumnType::Json => "JSON".into(),
         }
     }
 

@@ -53,6 +53,7 @@ impl Dialect for Sqlite {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid | ColumnType::Json => "TEXT".into(),
         }
     }
 

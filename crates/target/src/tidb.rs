@@ -222,6 +222,7 @@ mod tests {
         columns: &[Column::new("s_w_id", ColumnType::Int), Column::new("s_i_id", ColumnType::Int)],
         primary_key: &["s_w_id", "s_i_id"],
         foreign_keys: &[],
+        checks: &[],
         indexes: &[],
         spread_by: Some("s_w_id"),
     };

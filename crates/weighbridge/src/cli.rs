@@ -4,6 +4,7 @@ mod acid;
 mod durability;
 mod fleet;
 mod lab;
+mod movr;
 mod results;
 mod series;
 mod time;
@@ -21,6 +22,7 @@ pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use lab::{LabCommand, LabDownArgs, LabFolderArgs, LabRegionsArgs, LabStatusArgs, LabUpArgs};
+pub(crate) use movr::MovrArgs;
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
@@ -120,6 +122,8 @@ impl TargetArgs {
 pub(crate) enum Workload {
     /// The TPC-C derived workload.
     Tpcc,
+    /// The MovR data set.
+    Movr,
 }
 
 #[derive(Debug, Args)]
@@ -142,15 +146,18 @@ pub(crate) struct DemoArgs {
 #[command(
     after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
     weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
-    weighbridge load --resume                           go on with an interrupted load\n\n\
+    weighbridge load --resume                           go on with an interrupted load\n  \
+    weighbridge load movr --scale 0.1                   MovR, a data set to try statements on\n\n\
     One of three clients of one database:\n  weighbridge load --url URL --warehouses 100 --shard 1/3"
 )]
 pub(crate) struct LoadArgs {
-    /// The workload
+    /// The workload: tpcc, or the data set movr
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
     pub(crate) workload: Workload,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) movr: MovrArgs,
     /// Warehouses to load (about 100 MB each); with --shard those of the whole database [default: 1; with --resume: those
     /// of the load]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]

@@ -4,7 +4,9 @@ use record::regions::Home;
 use target::topology::{Part, Topology};
 use target::{Error, Session, topology};
 
-use super::tables::{Assignment, TABLES, partition};
+use workload::movr::TABLES;
+
+use super::tables::{Assignment, partition};
 
 /// What a catalog says of a table or partition that lives on another server, before that server's name.
 const ELSEWHERE: &str = "foreign server ";
@@ -16,7 +18,7 @@ pub(super) async fn read(gateways: &mut [Session], assignment: &Assignment) -> R
         told.push(topology::read(gateway).await);
     }
     let mut homes = Vec::new();
-    for table in TABLES {
+    for table in TABLES.map(|table| table.name) {
         for (_, city) in assignment.homes() {
             // The one gateway that has them itself.
             let local = told.iter().position(|told| home(told, table, city) == Some(None));

@@ -7,7 +7,6 @@
 
 mod homes;
 mod measure;
-mod rows;
 mod tables;
 
 use record::regions::{RegionsResult, Stage, Timed, lessons};

@@ -1,11 +1,9 @@
 //! The tables before and after.
 
 use target::{Error, Session};
+use workload::movr::{Options, TABLES, create, load};
 
 use super::{RegionsOptions, SCHEMA};
-
-/// The tables of MovR, parents first.
-pub(super) const TABLES: [&str; 3] = ["users", "vehicles", "rides"];
 
 /// The published regions and the cities that they serve; the first is the one that is read and written.
 const PUBLISHED: [(&str, &[&str]); 3] = [
@@ -65,17 +63,21 @@ pub(super) async fn make_before(
     assignment: &Assignment,
     options: &RegionsOptions,
 ) -> Result<(), Error> {
-    super::rows::load(&mut gateways[assignment.lease], options).await?;
+    let session = &mut gateways[assignment.lease];
+    // None can lead from one server to another.
+    let data = Options { scale: options.scale, seed: options.seed, foreign_keys: false };
+    create(session, &data).await?;
+    load(session, &data, |_, _| ()).await?;
     let lease = &assignment.regions[assignment.lease];
     for (region, gateway) in gateways.iter_mut().enumerate().filter(|(region, _)| *region != assignment.lease) {
-        let names = TABLES.join(", ");
+        let names = TABLES.map(|table| table.name).join(", ");
         gateway
             .execute(&format!(
                 "IMPORT FOREIGN SCHEMA {SCHEMA} LIMIT TO ({names}) FROM SERVER \"{lease}\" INTO {SCHEMA}"
             ))
             .await
             .map_err(|e| e.context(format_args!("foreign tables in {}", assignment.regions[region])))?;
-        for table in TABLES {
+        for table in TABLES.map(|table| table.name) {
             gateway.execute(&format!("ALTER FOREIGN TABLE {table} OPTIONS (ADD fetch_size '{FETCH}')")).await?;
         }
     }
@@ -89,7 +91,7 @@ const FETCH: u32 = 100_000;
 /// every gateway has. Partitioned tables with foreign partitions can't have keys of their own: each partition has one.
 pub(super) async fn change(gateways: &mut [Session], assignment: &Assignment) -> Result<(), Error> {
     for (region, city) in assignment.homes() {
-        for table in TABLES {
+        for table in TABLES.map(|table| table.name) {
             let name = partition(table, city);
             for sql in [
                 format!("CREATE TABLE {name} (LIKE {table})"),
@@ -103,7 +105,7 @@ pub(super) async fn change(gateways: &mut [Session], assignment: &Assignment) ->
     }
     for (region, gateway) in gateways.iter_mut().enumerate() {
         let foreign = if region == assignment.lease { "" } else { "FOREIGN" };
-        for table in TABLES {
+        for table in TABLES.map(|table| table.name) {
             gateway.execute(&format!("CREATE TABLE whole (LIKE {table}) PARTITION BY LIST (city)")).await?;
             gateway.execute(&format!("DROP {foreign} TABLE {table}")).await?;
             gateway.execute(&format!("ALTER TABLE whole RENAME TO {table}")).await?;

@@ -13,6 +13,7 @@ mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
+mod load_movr;
 pub(crate) mod merge;
 pub(crate) mod null_server;
 mod regions;
