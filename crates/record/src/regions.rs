@@ -22,7 +22,7 @@ pub struct Estimate {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timed {
-    /// The first execution, milliseconds: it also makes the connection from server to server.
+    /// The first execution, milliseconds: it may also have made a connection from server to server.
     pub first_ms: f64,
     /// All others, milliseconds, in their order.
     pub times_ms: Vec<f64>,
@@ -197,6 +197,17 @@ const PUBLISHED: [(Operation, &str, &str, f64, Option<f64>); 4] = [
     (Operation::Insert, "us-west2", "los angeles", 138.8, Some(15.0)),
 ];
 
+/// A city as people write it.
+#[must_use]
+pub fn city_name(city: &str) -> String {
+    let word = |word: &str| match word.split_at_checked(1) {
+        _ if word == "dc" => "DC".to_owned(),
+        Some((first, rest)) => first.to_uppercase() + rest,
+        None => String::new(),
+    };
+    city.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Each region's own data from that region, before and after, with what was published beside it.
 #[must_use]
 pub fn lessons(regions: &[String], before: &Stage, after: &Stage) -> Vec<Lesson> {
@@ -208,9 +219,10 @@ pub fn lessons(regions: &[String], before: &Stage, after: &Stage) -> Vec<Lesson>
         let published = PUBLISHED
             .iter()
             .find(|(what, place, city, ..)| *what == operation && place == region && *city == before.city);
+        let city = city_name(&before.city);
         let what = match operation {
-            Operation::Insert => format!("insert a user in {} from {region}", before.city),
-            Operation::Read | Operation::ReadThere => format!("read {}'s bikes in use from {region}", before.city),
+            Operation::Insert => format!("insert a user in {city} from {region}"),
+            Operation::Read | Operation::ReadThere => format!("read {city}'s bikes in use from {region}"),
         };
         Some(Lesson {
             what,

@@ -1,6 +1,6 @@
 //! The lesson of the regions: what was published and is measured here, the matrix, where the data live, the distances.
 
-use record::regions::{Cell, Delay, Estimate, Home, Lesson, Operation, RegionsResult, Stage};
+use record::regions::{Cell, Delay, Estimate, Home, Lesson, Operation, RegionsResult, Stage, city_name};
 use serde_json::{Value, json};
 
 use crate::columns::columns;
@@ -44,8 +44,18 @@ pub(crate) const MATRICES: [(&str, Operation); 3] = [
     ("Reading a region's data by asking its own gateway from afar", Operation::ReadThere),
 ];
 
-pub(crate) const MATRIX: [&str; 8] =
-    ["<gateway", "<data of", "<before in", "before ms", "of the way", "<after in", "after ms", "of the way"];
+pub(crate) const MATRIX: [&str; 10] = [
+    "<gateway",
+    "<data of",
+    "<before in",
+    "before ms",
+    "of the way",
+    "first",
+    "<after in",
+    "after ms",
+    "of the way",
+    "first",
+];
 
 pub(crate) const HOMES_TITLE: &str = "Where the data live, counted there";
 
@@ -83,17 +93,17 @@ pub(crate) fn matrix(result: &RegionsResult, operation: Operation) -> Vec<Vec<St
     let row = |(gateway, data): (&String, &String)| {
         let of = |stage: &Stage| cells(stage.cell(gateway, data, operation));
         let after = result.after.cell(gateway, data, operation)?;
-        let place = vec![gateway.clone(), format!("{data} ({})", after.city)];
+        let place = vec![gateway.clone(), format!("{data} ({})", city_name(&after.city))];
         Some([place, of(&result.before), of(&result.after)].concat())
     };
     pairs.filter_map(row).collect()
 }
 
-/// Where it is, how long it took, and how much of that the way must take.
+/// Where it is, how long it took, how much of that the way must take, and how long the first time took.
 fn cells(cell: Option<&Cell>) -> Vec<String> {
-    let Some(cell) = cell else { return vec!["-".to_owned(); 3] };
+    let Some(cell) = cell else { return vec!["-".to_owned(); 4] };
     let home = if cell.home == cell.gateway { "here".to_owned() } else { cell.home.clone() };
-    vec![home, estimate(&cell.timed.median), number(cell.predicted_ms)]
+    vec![home, estimate(&cell.timed.median), number(cell.predicted_ms), number(cell.timed.first_ms)]
 }
 
 pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
@@ -103,7 +113,7 @@ pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
         let told = before.map_or(after.told_by, |before| before.told_by.min(after.told_by));
         vec![
             after.table.clone(),
-            after.city.clone(),
+            city_name(&after.city),
             before.map_or("-".to_owned(), |home| home.region.clone()),
             before.map_or("-".to_owned(), |home| home.rows.to_string()),
             after.region.clone(),
@@ -131,16 +141,40 @@ pub(crate) fn delays(result: &RegionsResult) -> Vec<Vec<String>> {
 
 /// What follows from the figures.
 pub(crate) fn conclusion(result: &RegionsResult) -> String {
-    let told = |lesson: &Lesson| {
-        let times = &lesson.speed_up;
-        let what = upper_first(&lesson.what);
-        if times.low <= 1.0 && times.high >= 1.0 {
-            return format!("{what}: no difference can be told.");
-        }
+    let is = |holds: fn(&Estimate) -> bool| result.lessons.iter().filter(move |lesson| holds(&lesson.speed_up));
+    let faster: Vec<&Lesson> = is(|times| times.low > 1.0).collect();
+    let slower: Vec<&Lesson> = is(|times| times.high < 1.0).collect();
+    let mut sentences = Vec::new();
+    let by_times = |a: &&&Lesson, b: &&&Lesson| a.speed_up.value.total_cmp(&b.speed_up.value);
+    if let (Some(least), Some(most)) = (faster.iter().min_by(by_times), faster.iter().max_by(by_times)) {
+        let trips =
+            |stage: &Stage| stage.cell(&most.region, &most.region, most.operation).map_or(0, |cell| cell.round_trips);
+        let between = if least.what == most.what {
+            String::new()
+        } else {
+            format!("{} times ({}) to ", number(least.speed_up.value), least.what)
+        };
+        sentences.push(format!(
+            "With each city's data in its own region {} of {} statements {} {between}{} times as fast ({}): they wait for {} round \
+             trips between servers, and waited for {} before.",
+            faster.len(),
+            result.lessons.len(),
+            if faster.len() == 1 { "is" } else { "are" },
+            number(most.speed_up.value),
+            most.what,
+            trips(&result.after),
+            trips(&result.before),
+        ));
+    }
+    for lesson in slower {
         let (before, after) = (number(lesson.before.value), number(lesson.after.value));
-        format!("{what}: {before} ms before, {after} ms after; {} times as fast.", estimate(times))
-    };
-    let mut sentences: Vec<String> = result.lessons.iter().map(told).collect();
+        sentences.push(format!("Slower, {after} ms after {before} ms: {}.", lesson.what));
+    }
+    let untold: Vec<&str> =
+        is(|times| times.low <= 1.0 && times.high >= 1.0).map(|lesson| lesson.what.as_str()).collect();
+    if !untold.is_empty() {
+        sentences.push(format!("No difference can be told: {}.", untold.join("; ")));
+    }
     sentences.extend(price(result));
     sentences.join("\n")
 }
@@ -158,17 +192,12 @@ fn price(result: &RegionsResult) -> Option<String> {
         .filter(|(before, after)| after.timed.median.low > before.timed.median.high)
         .max_by(|(_, a), (_, b)| a.timed.median.value.total_cmp(&b.timed.median.value))?;
     Some(format!(
-        "It has its price in {}, which had everything: reading {}'s bikes takes {} ms there now, {} ms before.",
+        "It has its price in {}, which had everything: reading {}'s bikes in use takes {} ms there now, {} ms before.",
         result.lease,
-        before.city,
+        city_name(&before.city),
         number(after.timed.median.value),
         number(before.timed.median.value)
     ))
-}
-
-fn upper_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn estimate(estimate: &Estimate) -> String {
@@ -199,6 +228,7 @@ mod tests {
             data: data.to_owned(),
             city: format!("city of {data}"),
             home: home.to_owned(),
+            round_trips: if gateway == home { 0 } else { 5 },
             timed: Timed::new(times).unwrap(),
             ..Cell::default()
         }
@@ -234,13 +264,11 @@ mod tests {
     fn the_sentence_says_what_the_figures_say() {
         let said = conclusion(&result());
         let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].contains("1 of 2 statements is 99.") && lines[0].contains("City Of A's"), "{said}");
+        assert!(lines[0].contains("wait for 0 round trips between servers, and waited for 5 before"), "{said}");
+        assert_eq!(lines[1], "No difference can be told: read City Of B's bikes in use from b.");
         assert!(
-            lines[0].starts_with("Read city of a's bikes in use from a: 100 ms before, 1.01 ms after; 99."),
-            "{said}"
-        );
-        assert_eq!(lines[1], "Read city of b's bikes in use from b: no difference can be told.");
-        assert!(
-            lines[2].contains("in b, which had everything: reading city of a's bikes takes 100 ms there now"),
+            lines[2].contains("in b, which had everything: reading City Of A's bikes in use takes 100 ms"),
             "{said}"
         );
         assert_eq!(lines.len(), 3, "{said}");
@@ -250,7 +278,7 @@ mod tests {
     fn a_matrix_has_a_row_for_each_gateway_and_region() {
         let rows = matrix(&result(), Operation::Read);
         assert_eq!(rows.len(), 4);
-        assert_eq!((rows[0][2].as_str(), rows[0][5].as_str()), ("b", "here"));
+        assert_eq!((rows[0][2].as_str(), rows[0][6].as_str()), ("b", "here"));
         assert!(matrix(&result(), Operation::ReadThere).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use record::regions::{Cell, Operation};
+use record::regions::{Cell, Operation, Timed};
 use target::{Error, Protocol, Session, Url};
 
 use super::RegionsError;
@@ -57,35 +57,64 @@ const FOREIGN_SERVER: &str = "SELECT 'postgres://' || COALESCE(MAX(m.option_valu
      WHERE p.option_name = 'user' AND u.usename = current_user) m ON m.srvid = s.oid \
      WHERE s.srvname = $1 GROUP BY s.oid";
 
-/// A client's part in the matrix.
+/// A part of the matrix.
 #[derive(Debug)]
-pub(super) struct Client {
-    pub(super) cell: Cell,
-    pub(super) sql: String,
-    gateway: usize,
-    /// The region that it asks instead of its own gateway.
+pub(super) struct Task {
+    pub(super) gateway: usize,
+    cell: Cell,
+    sql: String,
+    /// The region that the client asks instead of its own gateway.
     asks: Option<usize>,
 }
 
-impl Client {
-    pub(super) fn session<'a>(&self, gateways: &'a mut [Session], ways: &'a mut [Way]) -> &'a mut Session {
-        let way = |way: &&mut Way| way.from == self.gateway && Some(way.to) == self.asks;
-        match ways.iter_mut().find(way) {
-            Some(way) => &mut way.session,
-            None => &mut gateways[self.gateway],
+/// A client in a region.
+#[derive(Debug)]
+pub(super) struct Client<'a> {
+    gateway: &'a mut Session,
+    /// Its ways to the others.
+    pub(super) ways: Vec<&'a mut Way>,
+    /// What it does, and how long each time took, in milliseconds.
+    pub(super) tasks: Vec<(Task, Vec<f64>)>,
+}
+
+impl<'a> Client<'a> {
+    pub(super) fn at(gateway: &'a mut Session) -> Self {
+        Self { gateway, ways: Vec::new(), tasks: Vec::new() }
+    }
+
+    /// Does everything once.
+    pub(super) async fn round(&mut self, go_on: impl Fn() -> Result<(), RegionsError>) -> Result<(), RegionsError> {
+        for (task, times) in &mut self.tasks {
+            go_on()?;
+            let way = self.ways.iter_mut().find(|way| Some(way.to) == task.asks);
+            let session = match way {
+                Some(way) => &mut way.session,
+                None => {
+                    // After a pause the server's process takes its time to wake, which can be more than the statement's.
+                    self.gateway.ask(NOTHING, &[], Protocol::Simple).await?;
+                    &mut *self.gateway
+                }
+            };
+            times.push(time(session, &task.sql).await?);
         }
+        Ok(())
+    }
+
+    pub(super) fn cells(self) -> Vec<Cell> {
+        let cell = |(task, times): (Task, _)| Cell { timed: Timed::new(times).unwrap_or_default(), ..task.cell };
+        self.tasks.into_iter().map(cell).collect()
     }
 }
 
 /// Every gateway's reads and inserts of every region's data, which live where `home` says.
-pub(super) fn clients(
+pub(super) fn tasks(
     assignment: &Assignment,
     far: &impl Fn(usize, usize) -> f64,
     home: impl Fn(usize) -> usize,
-) -> Vec<Client> {
+) -> Vec<Task> {
     let cell = |gateway: usize, data: usize, operation: Operation| {
         let round_trips = if home(data) == gateway { 0 } else { FOREIGN_ROUND_TRIPS };
-        client(assignment, far, operation, (gateway, data, home(data)), round_trips)
+        task(assignment, far, operation, (gateway, data, home(data)), round_trips)
     };
     let pairs = pairs(assignment);
     pairs
@@ -94,9 +123,9 @@ pub(super) fn clients(
 }
 
 /// Every region's reads of another's data, by asking the other's gateway.
-pub(super) fn clients_there(assignment: &Assignment, far: &impl Fn(usize, usize) -> f64) -> Vec<Client> {
+pub(super) fn tasks_there(assignment: &Assignment, far: &impl Fn(usize, usize) -> f64) -> Vec<Task> {
     let others = pairs(assignment).filter(|(gateway, data)| gateway != data);
-    others.map(|(gateway, data)| client(assignment, far, Operation::ReadThere, (gateway, data, data), 1)).collect()
+    others.map(|(gateway, data)| task(assignment, far, Operation::ReadThere, (gateway, data, data), 1)).collect()
 }
 
 fn pairs(assignment: &Assignment) -> impl Iterator<Item = (usize, usize)> {
@@ -104,13 +133,13 @@ fn pairs(assignment: &Assignment) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |gateway| (0..count).map(move |data| (gateway, data)))
 }
 
-fn client(
+fn task(
     assignment: &Assignment,
     far: &impl Fn(usize, usize) -> f64,
     operation: Operation,
     (gateway, data, home): (usize, usize, usize),
     round_trips: u32,
-) -> Client {
+) -> Task {
     let Assignment { regions, cities, .. } = assignment;
     let city = cities[data][0];
     let sql = if operation == Operation::Insert { INSERT } else { READ };
@@ -125,8 +154,11 @@ fn client(
         ..Cell::default()
     };
     let asks = (operation == Operation::ReadThere).then_some(home);
-    Client { cell, sql: sql.replace("{city}", city), gateway, asks }
+    Task { gateway, cell, sql: sql.replace("{city}", city), asks }
 }
+
+/// What touches nothing.
+pub(super) const NOTHING: &str = "SELECT 1";
 
 /// Milliseconds that a statement takes, as its client sees it: one round trip to its gateway, and what is done there.
 pub(super) async fn time(session: &mut Session, sql: &str) -> Result<f64, Error> {

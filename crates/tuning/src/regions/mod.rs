@@ -9,11 +9,12 @@ mod homes;
 mod measure;
 mod tables;
 
-use record::regions::{RegionsResult, Stage, Timed, lessons};
+use futures_util::future::try_join_all;
+use record::regions::{Cell, Delay, RegionsResult, Stage, Timed, lessons};
 use record::run::{Target, Tool};
 use target::{Error, OwnSchema, Session, Url};
 
-use measure::{Client, Way};
+use measure::{Client, Task, Way};
 use tables::Assignment;
 
 /// Where the tables are made.
@@ -21,6 +22,9 @@ pub const SCHEMA: &str = "weighbridge_regions";
 
 /// Fewest repetitions from which intervals follow.
 pub const FEWEST: u32 = 7;
+
+/// Fewest times that a distance is measured.
+const DISTANCES: u32 = 20;
 
 /// A region and its gateway.
 #[derive(Clone, Debug)]
@@ -100,6 +104,15 @@ pub async fn run(
     result
 }
 
+/// A session with each gateway, whose server has no connection to another yet.
+async fn connect(schemas: &[OwnSchema]) -> Result<Vec<Session>, Error> {
+    let mut gateways = Vec::new();
+    for schema in schemas {
+        gateways.push(schema.connect().await?);
+    }
+    Ok(gateways)
+}
+
 /// Refuses what makes no sense, and settles who gets which city.
 fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
     let regions: Vec<String> = options.places.iter().map(|place| place.region.clone()).collect();
@@ -124,11 +137,10 @@ impl Lesson<'_> {
         let Self { options, assignment, schemas, .. } = *self;
         let started_at = Some(jiff::Timestamp::now());
         let regions = &assignment.regions;
-        let mut gateways = Vec::new();
         for schema in schemas {
             schema.create().await?;
-            gateways.push(schema.connect().await?);
         }
+        let mut gateways = connect(schemas).await?;
         let version = gateways[0].describe().await?.version;
         (self.progress)("measuring the distances");
         let mut ways = measure::ways(&mut gateways, regions).await?;
@@ -140,16 +152,18 @@ impl Lesson<'_> {
 
         (self.progress)(&format!("before: all data in {}", regions[assignment.lease]));
         tables::make_before(&mut gateways, assignment, options).await?;
+        gateways = connect(schemas).await?;
         let homes = homes::read(&mut gateways, assignment).await?;
-        let clients = measure::clients(assignment, &far, |_| assignment.lease);
-        let before = Stage { homes, cells: self.measure(&mut gateways, &mut ways, clients).await? };
+        let tasks = measure::tasks(assignment, &far, |_| assignment.lease);
+        let before = Stage { homes, cells: self.measure(&mut gateways, &mut ways, tasks).await? };
 
         (self.progress)("after: each city's data in its own region");
         tables::change(&mut gateways, assignment).await?;
+        gateways = connect(schemas).await?;
         let homes = homes::read(&mut gateways, assignment).await?;
-        let mut clients = measure::clients(assignment, &far, |data| data);
-        clients.extend(measure::clients_there(assignment, &far));
-        let after = Stage { homes, cells: self.measure(&mut gateways, &mut ways, clients).await? };
+        let mut tasks = measure::tasks(assignment, &far, |data| data);
+        tasks.extend(measure::tasks_there(assignment, &far));
+        let after = Stage { homes, cells: self.measure(&mut gateways, &mut ways, tasks).await? };
 
         let urls: Vec<String> = options.places.iter().map(|place| place.url.to_string()).collect();
         let kind = gateways[0].dialect().name().to_owned();
@@ -171,50 +185,48 @@ impl Lesson<'_> {
         })
     }
 
-    /// A statement that touches nothing, over every way in turn.
-    async fn delays(&self, ways: &mut [Way]) -> Result<Vec<record::regions::Delay>, RegionsError> {
-        let mut times = vec![Vec::new(); ways.len()];
-        for _ in 0..=self.options.repeat {
-            for (way, times) in ways.iter_mut().zip(&mut times) {
-                self.go_on()?;
-                times.push(measure::time(&mut way.session, "SELECT 1").await?);
-            }
-        }
+    /// A statement that touches nothing, over every way.
+    async fn delays(&self, ways: &mut [Way]) -> Result<Vec<Delay>, RegionsError> {
         let regions = &self.assignment.regions;
-        let configured = |way: &Way| Some(self.options.delays_ms.as_ref()?[way.from][way.to]);
-        let delay = |(way, times): (&Way, Vec<f64>)| record::regions::Delay {
-            from: regions[way.from].clone(),
-            to: regions[way.to].clone(),
-            configured_ms: configured(way),
-            measured: Timed::new(times).unwrap_or_default(),
+        let over = async |way: &mut Way| {
+            let mut times = Vec::new();
+            for _ in 0..=self.options.repeat.max(DISTANCES) {
+                self.go_on()?;
+                times.push(measure::time(&mut way.session, measure::NOTHING).await?);
+            }
+            Ok::<_, RegionsError>(Delay {
+                from: regions[way.from].clone(),
+                to: regions[way.to].clone(),
+                configured_ms: self.options.delays_ms.as_ref().map(|ms| ms[way.from][way.to]),
+                measured: Timed::new(times).unwrap_or_default(),
+            })
         };
-        Ok(ways.iter().zip(times).map(delay).collect())
+        try_join_all(ways.iter_mut().map(over)).await
     }
 
-    /// All cells in turn, again and again, so that whatever changes meanwhile changes for all of them.
+    /// Clients of all regions at the same time, each of which does its own one after the other, again and again, so that
+    /// whatever changes meanwhile changes for all of it.
     async fn measure(
         &self,
         gateways: &mut [Session],
         ways: &mut [Way],
-        clients: Vec<Client>,
-    ) -> Result<Vec<record::regions::Cell>, RegionsError> {
-        let mut times = vec![Vec::new(); clients.len()];
+        mut tasks: Vec<Task>,
+    ) -> Result<Vec<Cell>, RegionsError> {
+        let mut clients: Vec<Client<'_>> = gateways.iter_mut().map(Client::at).collect();
+        ways.iter_mut().for_each(|way| clients[way.from].ways.push(way));
+        tasks.drain(..).for_each(|task| clients[task.gateway].tasks.push((task, Vec::new())));
+        let done = try_join_all(clients.into_iter().enumerate().map(|(number, client)| self.work(number == 0, client)));
+        Ok(done.await?.concat())
+    }
+
+    async fn work(&self, tells: bool, mut client: Client<'_>) -> Result<Vec<Cell>, RegionsError> {
         for round in 0..=self.options.repeat {
-            if round % 5 == 0 {
+            if tells && round % 5 == 0 {
                 (self.progress)(&format!("  round {round} of {}", self.options.repeat));
             }
-            for (client, times) in clients.iter().zip(&mut times) {
-                self.go_on()?;
-                times.push(measure::time(client.session(gateways, ways), &client.sql).await?);
-            }
+            client.round(|| self.go_on()).await?;
         }
-        let done = clients.into_iter().zip(times);
-        Ok(done
-            .map(|(client, times)| record::regions::Cell {
-                timed: Timed::new(times).unwrap_or_default(),
-                ..client.cell
-            })
-            .collect())
+        Ok(client.cells())
     }
 
     fn go_on(&self) -> Result<(), RegionsError> {
