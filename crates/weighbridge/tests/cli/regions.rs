@@ -103,9 +103,9 @@ fn the_network_ends_when_its_servers_are_gone() {
 }
 
 /// The lesson with little distance, whose servers come up in `home`.
-fn lesson(home: &Path, options: &[&str]) -> Command {
+fn lesson(home: &Path, repeat: &str, options: &[&str]) -> Command {
     let mut command =
-        weighbridge(&["lab", "regions", "--regions", "near,far", "--delays", "near:far=4", "--repeat", "7"]);
+        weighbridge(&["lab", "regions", "--regions", "near,far", "--delays", "near:far=4", "--repeat", repeat]);
     command.args(options).env("TMPDIR", home);
     command
 }
@@ -117,7 +117,7 @@ fn the_lesson_is_one_command_that_leaves_nothing() {
     let servers = home.join("servers");
     std::fs::create_dir(&servers).unwrap();
     let page = place.text("page.html");
-    let output = lesson(&servers, &["--html", &page, "--json"]).output().unwrap();
+    let output = lesson(&servers, "7", &["--html", &page, "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&result["lease"], result["before"]["cells"].as_array().unwrap().len()), (&"far".into(), 8));
@@ -132,21 +132,26 @@ fn the_lesson_is_one_command_that_leaves_nothing() {
 fn the_lesson_interrupted_leaves_nothing() {
     let Some(place) = place() else { return };
     let home = place.folder.path().to_owned();
-    for moment in ["starting", "before:"] {
-        let mut child =
-            lesson(&home, &["--repeat", "1000"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-        assert!(lines.any(|line| line.starts_with(moment)), "{moment}");
+    for works in [false, true] {
+        let mut child = lesson(&home, "1000", &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        // In the midst of the work, or while the first server is made.
+        match works {
+            true => assert!(said.any(|line| line.starts_with("before:"))),
+            false => eventually("a server is made", || has_data(&home)),
+        }
         signal(&child, "-INT");
-        let said: Vec<String> = lines.collect();
+        let said: Vec<String> = said.collect();
         let status = child.wait().unwrap();
-        assert!(
-            status.code() == Some(1) && said.last().unwrap().contains("interrupted"),
-            "{moment}: {status} {said:?}"
-        );
-        assert!(files(&home).is_empty(), "{moment}: {:?}", files(&home));
+        assert!(status.code() == Some(1) && said.last().unwrap().contains("interrupted"), "{status} {said:?}");
+        assert!(files(&home).is_empty(), "{:?}", files(&home));
         eventually("a process is left", || processes(&home).is_empty());
     }
+}
+
+/// Whether a server has been given data below a folder.
+fn has_data(home: &Path) -> bool {
+    files(home).iter().any(|site| home.join(site).join("near/PG_VERSION").exists())
 }
 
 #[test]
@@ -154,7 +159,7 @@ fn a_lesson_that_is_to_be_kept_is_described_and_removed_as_any_lab() {
     let Some(place) = place() else { return };
     let home = place.folder.path().to_owned();
     let dir = home.to_str().unwrap();
-    let output = lesson(&home, &["--keep", "--dir", dir]).output().unwrap();
+    let output = lesson(&home, "7", &["--keep", "--dir", dir]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let urls = done(&["lab", "up", "postgres", "--dir", dir]).stdout;
     let near = urls.lines().next().unwrap();
@@ -162,7 +167,7 @@ fn a_lesson_that_is_to_be_kept_is_described_and_removed_as_any_lab() {
     let own = "SELECT relkind FROM pg_class WHERE oid = to_regclass('weighbridge_regions.users_new_york')";
     let others = "SELECT relkind FROM pg_class WHERE oid = to_regclass('weighbridge_regions.users_los_angeles')";
     assert_eq!((psql(near, own).as_str(), psql(near, others).as_str()), ("r", "f"));
-    let refused = lesson(&home, &["--keep", "--dir", dir]).output().unwrap();
+    let refused = lesson(&home, "7", &["--keep", "--dir", dir]).output().unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("lab down postgres"), "{refused:?}");
     done(&["lab", "down", "postgres", "--dir", dir]);
     assert!(files(&home).is_empty());
