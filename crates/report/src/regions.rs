@@ -155,7 +155,7 @@ pub(crate) fn conclusion(result: &RegionsResult) -> String {
             format!("{} times ({}) to ", number(least.speed_up.value), least.what)
         };
         sentences.push(format!(
-            "With each city's data in its own region {} of {} statements {} {between}{} times as fast ({}): they wait for {} round \
+            "With each city's data in its own region {} of {} statements {} {between}{} times ({}) as fast: they wait for {} round \
              trips between servers, and waited for {} before.",
             faster.len(),
             result.lessons.len(),

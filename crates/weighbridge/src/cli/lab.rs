@@ -88,7 +88,7 @@ pub(crate) struct LabStatusArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Takes about three minutes: most of it is the way from coast to coast, there and back.\n\nExamples:\n  \
+    after_help = "Takes a minute and a half: nearly all of it is the way from coast to coast, there and back.\n\nExamples:\n  \
     weighbridge lab regions\n  weighbridge lab regions --html regions.html\n  \
     weighbridge lab regions --regions here,there --delays here:there=80ms --repeat 50"
 )]
