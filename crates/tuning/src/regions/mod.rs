@@ -92,16 +92,33 @@ pub async fn run(
         }
         schemas.push(schema);
     }
-    let lesson = Lesson { options, assignment: &assignment, schemas: &schemas, stop: &stop, progress: &progress };
-    let result = lesson.run().await;
-    if !options.keep || result.is_err() {
-        let removed = lesson.remove().await;
-        // Why it failed matters more than what came of that.
-        if result.is_ok() {
-            removed?;
+    let mut made = Ok(());
+    let mut ours = 0;
+    for schema in &schemas {
+        made = schema.create().await;
+        match made {
+            Ok(()) => ours += 1,
+            Err(_) => break,
         }
     }
-    result
+    let result = match made {
+        Ok(()) => {
+            Lesson { options, assignment: &assignment, schemas: &schemas, stop: &stop, progress: &progress }.run().await
+        }
+        Err(e) => Err(e.into()),
+    };
+    if options.keep && result.is_ok() {
+        return result;
+    }
+    // Foreign tables don't know what becomes of what they stand for, so any order will do.
+    let mut removed = Ok(());
+    for schema in &schemas[..ours] {
+        removed = removed.and(schema.remove().await);
+    }
+    // Why there is no result matters more than what came of that.
+    let result = result?;
+    removed?;
+    Ok(result)
 }
 
 /// A session with each gateway, whose server has no connection to another yet.
@@ -120,6 +137,15 @@ fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
         let said = format!("{} repetitions: {FEWEST} are the fewest from which intervals follow", options.repeat);
         return Err(RegionsError::Impossible(said));
     }
+    let plain =
+        |region: &&String| !region.is_empty() && region.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if let Some(region) = regions.iter().find(|region| !plain(region)) {
+        return Err(RegionsError::Impossible(format!("`{region}` is no region's name: use letters, digits, - and _")));
+    }
+    let square = |ms: &Vec<Vec<f64>>| ms.len() == regions.len() && ms.iter().all(|row| row.len() == regions.len());
+    if !options.delays_ms.as_ref().is_none_or(square) {
+        return Err(RegionsError::Impossible("the delays are not between these regions".to_owned()));
+    }
     Assignment::new(regions).map_err(RegionsError::Impossible)
 }
 
@@ -137,9 +163,6 @@ impl Lesson<'_> {
         let Self { options, assignment, schemas, .. } = *self;
         let started_at = Some(jiff::Timestamp::now());
         let regions = &assignment.regions;
-        for schema in schemas {
-            schema.create().await?;
-        }
         let mut gateways = connect(schemas).await?;
         let version = gateways[0].describe().await?.version;
         (self.progress)("measuring the distances");
@@ -231,18 +254,5 @@ impl Lesson<'_> {
 
     fn go_on(&self) -> Result<(), RegionsError> {
         if (self.stop)() { Err(RegionsError::Interrupted) } else { Ok(()) }
-    }
-
-    /// Drops what was made, wherever that is possible; foreign tables don't know what becomes of what they stand for.
-    async fn remove(&self) -> Result<(), Error> {
-        let mut ended = Ok(());
-        for schema in self.schemas {
-            let removed = match schema.exists().await {
-                Ok(true) => schema.remove().await,
-                looked => looked.map(drop),
-            };
-            ended = ended.and(removed);
-        }
-        ended
     }
 }

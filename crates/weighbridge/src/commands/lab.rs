@@ -250,7 +250,7 @@ fn meaning(condition: Condition) -> &'static str {
     match condition {
         Condition::Starting => "another command is starting it",
         Condition::Up => "all its servers run",
-        Condition::Degraded => "some of its servers are dead",
+        Condition::Degraded => "some of its processes are dead",
         Condition::Stale => "its processes are gone, its folder is left",
         Condition::Unfinished => "its start was cut short",
     }
