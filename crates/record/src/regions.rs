@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::run::{Target, Tool};
-use crate::statistics::median_interval;
+use crate::timing::{Timing, median, median_places_but};
 
 /// A value and its 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -18,35 +18,28 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// How long something took, again and again.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Timed {
-    /// The first execution, milliseconds: it may also have made a connection from server to server.
-    pub first_ms: f64,
-    /// All others, milliseconds, in their order.
-    pub times_ms: Vec<f64>,
-    /// Their median, milliseconds.
-    pub median: Estimate,
-}
-
-impl Timed {
-    /// Of all executions in milliseconds, the first of them apart; `None` if too few follow it for an interval.
+impl Estimate {
+    /// The median of what was timed, milliseconds; `None` if that is too little for an interval.
     #[must_use]
-    pub fn new(mut times_ms: Vec<f64>) -> Option<Self> {
-        let first_ms = (!times_ms.is_empty()).then(|| times_ms.remove(0))?;
-        let (value, low, high) = median_interval(&times_ms, 0.95)?;
-        Some(Self { first_ms, times_ms, median: Estimate { value, low, high } })
+    pub fn of(timing: &Timing) -> Option<Self> {
+        let [low, high] = timing.interval_ms?;
+        Some(Self { value: timing.median_ms, low, high })
     }
 
-    /// How many times as long as `after` this took. Either median lies in its 97.5 % interval, so both do, and their
-    /// quotient in what follows, with 95 % at least. `None` if there are too few times.
+    /// How many times as long as `after` the other took, where the two could not be timed in turns. Either median lies in
+    /// its 97.5 % interval, so both do, and their quotient in what follows, with 95 % at least. `None` if there are too few.
     #[must_use]
-    pub fn speed_up(&self, after: &Self) -> Option<Estimate> {
-        let each = 0.975;
-        let (before, before_low, before_high) = median_interval(&self.times_ms, each)?;
-        let (after, after_low, after_high) = median_interval(&after.times_ms, each)?;
-        Some(Estimate { value: before / after, low: before_low / after_high, high: before_high / after_low })
+    pub fn speed_up(before: &Timing, after: &Timing) -> Option<Self> {
+        let (before, after) = (Self::with_most(before)?, Self::with_most(after)?);
+        Some(Self { value: before.value / after.value, low: before.low / after.high, high: before.high / after.low })
+    }
+
+    /// The median with its 97.5 % interval.
+    fn with_most(timing: &Timing) -> Option<Self> {
+        let mut times = timing.times_ms[usize::from(timing.first_ms.is_some())..].to_vec();
+        times.sort_by(f64::total_cmp);
+        let (low, high) = median_places_but(0.025, times.len())?;
+        Some(Self { value: median(&times)?, low: times[low], high: times[high] })
     }
 }
 
@@ -81,8 +74,8 @@ pub struct Cell {
     pub round_trips: u32,
     /// How long these take, milliseconds, with the delays configured, or else with those measured.
     pub predicted_ms: f64,
-    /// How long it took.
-    pub timed: Timed,
+    /// How long it took; the first execution may also have connected the servers.
+    pub timed: Timing,
 }
 
 /// A city's rows of a table, and where they are.
@@ -130,7 +123,7 @@ pub struct Delay {
     /// The round trip that was asked for, milliseconds; `None`: the network is what it is.
     pub configured_ms: Option<f64>,
     /// A statement that touches nothing, there and back.
-    pub measured: Timed,
+    pub measured: Timing,
 }
 
 /// One of the statements that were published, before and after.
@@ -228,9 +221,9 @@ pub fn lessons(regions: &[String], before: &Stage, after: &Stage) -> Vec<Lesson>
             what,
             region: region.clone(),
             operation,
-            before: before.timed.median,
-            after: after.timed.median,
-            speed_up: before.timed.speed_up(&after.timed)?,
+            before: Estimate::of(&before.timed)?,
+            after: Estimate::of(&after.timed)?,
+            speed_up: Estimate::speed_up(&before.timed, &after.timed)?,
             published_before_ms: published.map(|published| published.3),
             published_after_ms: published.and_then(|published| published.4),
         })
@@ -242,36 +235,22 @@ pub fn lessons(regions: &[String], before: &Stage, after: &Stage) -> Vec<Lesson>
 mod tests {
     use super::*;
 
-    fn timed(times: impl IntoIterator<Item = f64>) -> Timed {
-        Timed::new(std::iter::once(1000.0).chain(times).collect()).unwrap()
-    }
-
-    #[test]
-    fn the_first_execution_stands_apart() {
-        let timed = timed([3.0, 1.0, 2.0, 7.0, 5.0, 4.0, 6.0]);
-        assert_eq!((timed.first_ms, timed.median.value), (1000.0, 4.0));
-        assert_eq!((timed.median.low, timed.median.high), (1.0, 7.0));
-        assert_eq!(Timed::new(vec![1.0; 5]), None, "four are too few");
-        assert_eq!(Timed::new(Vec::new()), None);
-    }
-
-    #[test]
-    fn the_interval_of_a_median_is_that_of_the_tables() {
-        let values: Vec<f64> = (1..=20).map(f64::from).collect();
-        assert_eq!(median_interval(&values, 0.95), Some((10.5, 6.0, 15.0)));
-        assert_eq!(median_interval(&values[..6], 0.95), Some((3.5, 1.0, 6.0)));
-        assert_eq!(median_interval(&values[..5], 0.95), None);
+    fn timed(times: impl IntoIterator<Item = f64>) -> Timing {
+        Timing::of(vec![std::iter::once(1000.0).chain(times).collect()])
     }
 
     #[test]
     fn a_speed_up_lies_in_its_interval() {
-        let (slow, fast) =
-            (timed((0..20).map(|n| 100.0 + f64::from(n))), timed((0..20).map(|n| 10.0 + f64::from(n) / 10.0)));
-        let speed_up = slow.speed_up(&fast).unwrap();
+        let slow = timed((0..20).map(|n| 100.0 + f64::from(n)));
+        let fast = timed((0..20).map(|n| 10.0 + f64::from(n) / 10.0));
+        let speed_up = Estimate::speed_up(&slow, &fast).unwrap();
         assert!(speed_up.low < speed_up.value && speed_up.value < speed_up.high, "{speed_up:?}");
-        assert!(speed_up.low > 8.0 && speed_up.high < 12.0, "{speed_up:?}");
-        let none = slow.speed_up(&slow).unwrap();
+        // The fifth and the sixteenth of twenty: 97.5 % and more.
+        assert_eq!((speed_up.low, speed_up.high), (104.0 / 11.5, 115.0 / 10.4));
+        let none = Estimate::speed_up(&slow, &slow).unwrap();
         assert!(none.low < 1.0 && none.high > 1.0);
+        assert!(Estimate::speed_up(&slow, &timed((0..6).map(f64::from))).is_none(), "six are too few");
+        assert!(Estimate::of(&timed((0..5).map(f64::from))).is_none());
     }
 
     #[test]

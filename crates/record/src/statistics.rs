@@ -83,20 +83,6 @@ pub fn mean_error(values: &[f64]) -> f64 {
     t * (variance / n).sqrt()
 }
 
-/// The median of `values`, and two of them between which the median of all such values lies with at least this
-/// `confidence`, whatever their distribution (order statistics). `None` where they are too few for that.
-#[must_use]
-pub fn median_interval(values: &[f64], confidence: f64) -> Option<(f64, f64, f64)> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    // As many on either side may be left out as hold fewer than so many of n coins with this chance.
-    let outside = |left_out: usize| 2.0 * binomial_below(left_out as u64 + 1, n as u64, 0.5);
-    let left_out = (0..n.div_ceil(2)).take_while(|left_out| outside(*left_out) <= 1.0 - confidence).last()?;
-    let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-    Some((median, sorted[left_out], sorted[n - 1 - left_out]))
-}
-
 /// A straight line through the stretches of an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {

@@ -1,6 +1,7 @@
 //! The lesson of the regions: what was published and is measured here, the matrix, where the data live, the distances.
 
 use record::regions::{Cell, Delay, Estimate, Home, Lesson, Operation, RegionsResult, Stage, city_name};
+use record::timing::Timing;
 use serde_json::{Value, json};
 
 use crate::columns::columns;
@@ -103,7 +104,8 @@ pub(crate) fn matrix(result: &RegionsResult, operation: Operation) -> Vec<Vec<St
 fn cells(cell: Option<&Cell>) -> Vec<String> {
     let Some(cell) = cell else { return vec!["-".to_owned(); 4] };
     let home = if cell.home == cell.gateway { "here".to_owned() } else { cell.home.clone() };
-    vec![home, estimate(&cell.timed.median), number(cell.predicted_ms), number(cell.timed.first_ms)]
+    let first = cell.timed.first_ms.map_or("-".to_owned(), number);
+    vec![home, timing(&cell.timed), number(cell.predicted_ms), first]
 }
 
 pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
@@ -126,13 +128,12 @@ pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
 
 pub(crate) fn delays(result: &RegionsResult) -> Vec<Vec<String>> {
     let row = |delay: &Delay| {
-        let measured = delay.measured.median;
-        let off = |asked: f64| format!("{:+.1} %", 100.0 * (measured.value / asked - 1.0));
+        let off = |asked: f64| format!("{:+.1} %", 100.0 * (delay.measured.median_ms / asked - 1.0));
         vec![
             delay.from.clone(),
             delay.to.clone(),
             delay.configured_ms.map_or("-".to_owned(), number),
-            estimate(&measured),
+            timing(&delay.measured),
             delay.configured_ms.filter(|asked| *asked > 0.0).map_or("-".to_owned(), off),
         ]
     };
@@ -189,15 +190,19 @@ fn price(result: &RegionsResult) -> Option<String> {
         .iter()
         .filter(at_hand)
         .filter_map(|before| Some((before, result.after.cell(&before.gateway, &before.data, before.operation)?)))
-        .filter(|(before, after)| after.timed.median.low > before.timed.median.high)
-        .max_by(|(_, a), (_, b)| a.timed.median.value.total_cmp(&b.timed.median.value))?;
+        .filter(|(before, after)| Estimate::speed_up(&before.timed, &after.timed).is_some_and(|times| times.high < 1.0))
+        .max_by(|(_, a), (_, b)| a.timed.median_ms.total_cmp(&b.timed.median_ms))?;
     Some(format!(
         "It has its price in {}, which had everything: reading {}'s bikes in use takes {} ms there now, {} ms before.",
         result.lease,
         city_name(&before.city),
-        number(after.timed.median.value),
-        number(before.timed.median.value)
+        number(after.timed.median_ms),
+        number(before.timed.median_ms)
     ))
+}
+
+fn timing(timing: &Timing) -> String {
+    Estimate::of(timing).map_or_else(|| number(timing.median_ms), |median| estimate(&median))
 }
 
 fn estimate(estimate: &Estimate) -> String {
@@ -217,7 +222,7 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::regions::{Timed, lessons};
+    use record::regions::lessons;
 
     use super::*;
 
@@ -229,7 +234,7 @@ mod tests {
             city: format!("city of {data}"),
             home: home.to_owned(),
             round_trips: if gateway == home { 0 } else { 5 },
-            timed: Timed::new(times).unwrap(),
+            timed: Timing::of(vec![times]),
             ..Cell::default()
         }
     }

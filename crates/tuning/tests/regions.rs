@@ -100,7 +100,7 @@ async fn the_lesson_shows_what_the_distances_have_it() {
 fn distances_are_kept(result: &RegionsResult) {
     assert_eq!(result.delays.len(), 6);
     for delay in &result.delays {
-        let (asked, measured) = (delay.configured_ms.unwrap(), delay.measured.median.value);
+        let (asked, measured) = (delay.configured_ms.unwrap(), delay.measured.median_ms);
         assert!(delay.measured.times_ms.len() >= 20);
         assert!(
             asked <= measured && measured < 1.1 * asked,
@@ -114,14 +114,14 @@ fn distances_are_kept(result: &RegionsResult) {
 fn times_are_those_of_the_distances(result: &RegionsResult) {
     for stage in [&result.before, &result.after] {
         for cell in &stage.cells {
-            let (ms, predicted) = (cell.timed.median.value, cell.predicted_ms);
+            let (ms, predicted) = (cell.timed.median_ms, cell.predicted_ms);
             assert!(ms >= predicted, "{cell:?}");
             // Nothing has a round trip more than it was predicted to have, if only of the least distance.
             assert!(ms < predicted + 22.0, "{cell:?}");
         }
     }
     let read = |stage: &record::regions::Stage, gateway: &str, data: &str| {
-        stage.cell(gateway, data, Operation::Read).unwrap().timed.median.value
+        stage.cell(gateway, data, Operation::Read).unwrap().timed.median_ms
     };
     let (before, after) = (read(&result.before, "us-east1", "us-east1"), read(&result.after, "us-east1", "us-east1"));
     assert!(before >= 30.0 * 5.0 && after < before / 2.0, "{before} {after}");

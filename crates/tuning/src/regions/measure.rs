@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use record::regions::{Cell, Operation, Timed};
+use record::regions::{Cell, Operation};
+use record::timing::Timing;
 use target::{Error, Protocol, Session, Url};
 
 use super::RegionsError;
@@ -101,7 +102,7 @@ impl<'a> Client<'a> {
     }
 
     pub(super) fn cells(self) -> Vec<Cell> {
-        let cell = |(task, times): (Task, _)| Cell { timed: Timed::new(times).unwrap_or_default(), ..task.cell };
+        let cell = |(task, times): (Task, _)| Cell { timed: Timing::of(vec![times]), ..task.cell };
         self.tasks.into_iter().map(cell).collect()
     }
 }

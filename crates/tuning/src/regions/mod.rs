@@ -10,8 +10,9 @@ mod measure;
 mod tables;
 
 use futures_util::future::try_join_all;
-use record::regions::{Cell, Delay, RegionsResult, Stage, Timed, lessons};
+use record::regions::{Cell, Delay, RegionsResult, Stage, lessons};
 use record::run::{Target, Tool};
+use record::timing::Timing;
 use target::{Error, OwnSchema, Session, Url};
 
 use measure::{Client, Task, Way};
@@ -170,7 +171,7 @@ impl Lesson<'_> {
         let delays = self.delays(&mut ways).await?;
         let far = |from: usize, to: usize| {
             let delay = delays.iter().find(|delay| delay.from == regions[from] && delay.to == regions[to]);
-            delay.map_or(0.0, |delay| delay.configured_ms.unwrap_or(delay.measured.median.value))
+            delay.map_or(0.0, |delay| delay.configured_ms.unwrap_or(delay.measured.median_ms))
         };
 
         (self.progress)(&format!("before: all data in {}", regions[assignment.lease]));
@@ -221,7 +222,7 @@ impl Lesson<'_> {
                 from: regions[way.from].clone(),
                 to: regions[way.to].clone(),
                 configured_ms: self.options.delays_ms.as_ref().map(|ms| ms[way.from][way.to]),
-                measured: Timed::new(times).unwrap_or_default(),
+                measured: Timing::of(vec![times]),
             })
         };
         try_join_all(ways.iter_mut().map(over)).await
