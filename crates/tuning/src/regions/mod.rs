@@ -209,23 +209,24 @@ impl Lesson<'_> {
         })
     }
 
-    /// A statement that touches nothing, over every way.
+    /// A statement that touches nothing, over one way after the other.
     async fn delays(&self, ways: &mut [Way]) -> Result<Vec<Delay>, RegionsError> {
         let regions = &self.assignment.regions;
-        let over = async |way: &mut Way| {
+        let mut delays = Vec::new();
+        for way in ways {
             let mut times = Vec::new();
             for _ in 0..=self.options.repeat.max(DISTANCES) {
                 self.go_on()?;
                 times.push(measure::time(&mut way.session, measure::NOTHING).await?);
             }
-            Ok::<_, RegionsError>(Delay {
+            delays.push(Delay {
                 from: regions[way.from].clone(),
                 to: regions[way.to].clone(),
                 configured_ms: self.options.delays_ms.as_ref().map(|ms| ms[way.from][way.to]),
                 measured: Timing::of(vec![times]),
-            })
-        };
-        try_join_all(ways.iter_mut().map(over)).await
+            });
+        }
+        Ok(delays)
     }
 
     /// Clients of all regions at the same time, each of which does its own one after the other, again and again, so that
