@@ -23,6 +23,7 @@ pub mod merge;
 pub mod plan;
 pub mod query_plan;
 pub mod recorder;
+pub mod regions;
 pub mod run;
 pub mod statistics;
 pub mod summary;

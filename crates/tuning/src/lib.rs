@@ -8,6 +8,7 @@ pub mod course;
 pub mod error;
 pub mod lesson;
 pub mod per_database;
+pub mod regions;
 pub mod repeat;
 pub mod runner;
 pub mod subject;

@@ -10,6 +10,7 @@ mod charts;
 mod compare;
 mod database;
 mod distribution;
+mod regions;
 mod repeat;
 mod sections;
 mod stretches;
@@ -29,6 +30,7 @@ use charts::Pictures;
 
 pub use acid::acid_page;
 pub use compare::compare_page;
+pub use regions::regions_page;
 pub use sweep::sweep_page;
 pub use tuning::tuning_page;
 

@@ -17,6 +17,7 @@ pub(crate) mod load;
 mod load_movr;
 pub(crate) mod merge;
 pub(crate) mod null_server;
+mod regions;
 pub(crate) mod report;
 mod restoring;
 pub(crate) mod run;
