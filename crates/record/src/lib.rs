@@ -22,6 +22,7 @@ pub mod merge;
 pub mod plan;
 pub mod recorder;
 pub mod run;
+pub mod statements;
 pub mod statistics;
 pub mod summary;
 pub mod sweep;

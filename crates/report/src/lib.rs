@@ -14,6 +14,7 @@ mod json;
 mod markdown;
 mod others;
 mod page;
+mod statements;
 mod sweep;
 mod table;
 mod targets;

@@ -48,6 +48,11 @@ impl<'a> Wave<'a> {
         })
     }
 
+    /// A wave of one of its calls alone.
+    pub(crate) fn alone(&self, at: usize) -> Wave<'a> {
+        Wave { calls: vec![self.calls[at].clone()], values: self.values.clone() }
+    }
+
     /// How many statements it has.
     pub fn len(&self) -> usize {
         self.calls.len()
