@@ -170,3 +170,55 @@ impl StatementsSummary {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(transactions: &[(u64, &[(&'static str, u64)])]) -> StatementRecorder {
+        let mut recorder = StatementRecorder::default();
+        for (service_us, parts) in transactions {
+            recorder.transaction(*service_us, parts.iter().map(|(name, us)| (Cow::Borrowed(*name), *us)));
+        }
+        recorder
+    }
+
+    #[test]
+    fn merging_is_as_if_one_had_recorded_all() {
+        let (first, second): (&[_], &[_]) =
+            (&[(100, &[("a", 30), ("a", 40), ("COMMIT", 20)][..])], &[(50, &[("a", 10), ("b", 39)]), (7, &[])]);
+        let mut merged = recorded(first);
+        merged.merge(&recorded(second));
+        let all = recorded(&[first, second].concat());
+        assert_eq!(merged.times(), all.times());
+        assert_eq!(merged.times().parts["a"], PartTime { calls: 3, total_us: 80 });
+        let counts = |recorder: &StatementRecorder| -> Vec<(String, u64)> {
+            recorder.histograms().map(|(name, histogram)| (name.to_owned(), histogram.count())).collect()
+        };
+        assert_eq!(counts(&merged), counts(&all));
+        merged.clear();
+        assert_eq!(merged.times(), &StatementTimes::default());
+        assert!(merged.histograms().all(|(_, histogram)| histogram.is_empty()));
+    }
+
+    #[test]
+    fn parts_and_rest_are_the_whole() {
+        let recorder = recorded(&[(100, &[("a", 30), ("b", 45), ("COMMIT", 20)]), (60, &[("b", 60)])]);
+        let rule = TransactionRule { name: "t".into(), title: "T".into(), ..Default::default() };
+        let mut histograms = Histograms::default();
+        for (name, _) in recorder.histograms() {
+            let mut histogram = Histogram::<u64>::new();
+            histogram.record(50);
+            histograms.insert(&statement_tag("t", name), &histogram);
+        }
+        let summary = StatementsSummary::derive(&rule, recorder.times(), &histograms);
+        let order: Vec<&str> = summary.parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(order, ["b", "a", "COMMIT"]);
+        let b = &summary.parts[0];
+        assert_eq!((b.calls, b.calls_per_transaction, b.time.mean, b.share), (2, 1.0, 0.0525, 105.0 / 160.0));
+        assert_eq!((summary.service_mean, summary.rest_mean, summary.rest_share), (0.08, 0.0025, 5.0 / 160.0));
+
+        let nothing = StatementsSummary::derive(&rule, &StatementTimes::default(), &histograms);
+        assert!(nothing.parts.is_empty() && nothing.rest_share == 0.0 && nothing.service_mean == 0.0);
+    }
+}

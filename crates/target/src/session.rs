@@ -187,7 +187,7 @@ impl Session {
 
     /// Sends a wave so that each of its statements can be timed, or as the one flight that it is.
     async fn send_timed(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        if self.is_pipelined() {
+        if self.is_pipelined() || wave.len() == 1 {
             let started = Instant::now();
             let answers = self.travel(wave).await;
             self.lap(|| laps::flight(&wave.calls, false), Some(started));
