@@ -18,7 +18,9 @@ mod statements;
 mod sweep;
 mod table;
 mod targets;
+mod timing;
 mod topology;
+mod tuning;
 
 pub use acid::{acid_json, acid_table};
 pub use audit::audit_table;
@@ -31,11 +33,13 @@ pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{acid_page, compare_page, page, sweep_page};
+pub use page::{acid_page, compare_page, page, sweep_page, tuning_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
+pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
+pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
 
 /// What every result says of itself, whatever its verdict.
 pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\

@@ -109,6 +109,20 @@ pub enum OwnedValue {
     Timestamp(i64),
 }
 
+impl OwnedValue {
+    /// The same value as a parameter. One that no parameter can be, a floating point number, is NULL: it is to be text.
+    #[must_use]
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            OwnedValue::Null | OwnedValue::Float(_) => Value::Null,
+            OwnedValue::Int(v) => Value::Int(*v),
+            OwnedValue::Decimal(v) => Value::Decimal(*v),
+            OwnedValue::Text(v) => Value::Text(v),
+            OwnedValue::Timestamp(v) => Value::Timestamp(*v),
+        }
+    }
+}
+
 impl fmt::Display for OwnedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

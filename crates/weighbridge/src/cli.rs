@@ -4,9 +4,11 @@ mod acid;
 mod durability;
 mod fleet;
 mod movr;
+mod repeating;
 mod results;
 mod series;
 mod time;
+mod tuning;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,11 +23,13 @@ pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use movr::MovrArgs;
+pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use time::duration_or_zero;
+pub(crate) use tuning::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -75,6 +79,11 @@ pub(crate) enum Command {
     /// Repeat a published benchmark, and hold the results side by side
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Repeat a statement, tell its times and their spread, and compare two
+    Time(TimeArgs),
+    /// Measure what each tuning technique is worth on a database
+    #[command(subcommand)]
+    Tune(TuneCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured

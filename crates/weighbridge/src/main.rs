@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Scenario(command) => commands::scenario::run(&command),
+        Command::Time(args) => commands::time::run(&args),
+        Command::Tune(command) => commands::tune::run(&command),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),

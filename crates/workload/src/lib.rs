@@ -5,4 +5,6 @@
 
 pub mod meeting;
 pub mod movr;
+pub mod template;
 pub mod tpcc;
+pub mod values;

@@ -17,6 +17,7 @@ mod stretches;
 mod sweep;
 mod table;
 mod trouble;
+mod tuning;
 mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -30,6 +31,7 @@ use charts::Pictures;
 pub use acid::acid_page;
 pub use compare::compare_page;
 pub use sweep::sweep_page;
+pub use tuning::tuning_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -77,7 +77,7 @@ impl LoadArgs {
     }
 }
 
-fn scale(text: &str) -> Result<f64, String> {
+pub(crate) fn scale(text: &str) -> Result<f64, String> {
     let largest = movr::MAX_SCALE;
     match text.parse() {
         Ok(scale) if scale > 0.0 && scale <= largest => Ok(scale),

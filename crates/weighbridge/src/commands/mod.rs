@@ -24,7 +24,9 @@ pub(crate) mod search;
 mod step;
 pub(crate) mod sweep;
 pub(crate) mod targets;
+pub(crate) mod time;
 pub(crate) mod topology;
+pub(crate) mod tune;
 pub(crate) mod verify;
 
 use std::time::Duration;
