@@ -175,7 +175,10 @@ impl StatementsSummary {
 mod tests {
     use super::*;
 
-    fn recorded(transactions: &[(u64, &[(&'static str, u64)])]) -> StatementRecorder {
+    /// A transaction's time with the database, and its parts.
+    type Timed = (u64, &'static [(&'static str, u64)]);
+
+    fn recorded(transactions: &[Timed]) -> StatementRecorder {
         let mut recorder = StatementRecorder::default();
         for (service_us, parts) in transactions {
             recorder.transaction(*service_us, parts.iter().map(|(name, us)| (Cow::Borrowed(*name), *us)));
@@ -185,8 +188,8 @@ mod tests {
 
     #[test]
     fn merging_is_as_if_one_had_recorded_all() {
-        let (first, second): (&[_], &[_]) =
-            (&[(100, &[("a", 30), ("a", 40), ("COMMIT", 20)][..])], &[(50, &[("a", 10), ("b", 39)]), (7, &[])]);
+        let first: &[Timed] = &[(100, &[("a", 30), ("a", 40), ("COMMIT", 20)])];
+        let second: &[Timed] = &[(50, &[("a", 10), ("b", 39)]), (7, &[])];
         let mut merged = recorded(first);
         merged.merge(&recorded(second));
         let all = recorded(&[first, second].concat());
