@@ -16,6 +16,7 @@ mod markdown;
 mod others;
 mod page;
 mod regions;
+mod statements;
 mod sweep;
 mod table;
 mod targets;

@@ -19,5 +19,6 @@ mod results;
 mod same_data;
 mod secrets;
 mod series;
+mod statements;
 mod support;
 mod whole_way;
