@@ -130,10 +130,12 @@ fn every_command_line_in_the_docs_is_taken() {
         let line = format!("{}: weighbridge {} {}\n{}", line.place, own.join(" "), behind.join(" "), said.stderr);
         (said.status != 0 || !said.stdout.contains("Usage:")).then_some(line)
     };
-    let half = all.len().div_ceil(4);
+    let share = all.len().div_ceil(4);
     let refusals: Vec<String> = std::thread::scope(|scope| {
-        let parts: Vec<_> =
-            all.chunks(half).map(|part| scope.spawn(move || part.iter().filter_map(refused).collect::<Vec<_>>())).collect();
+        let parts: Vec<_> = all
+            .chunks(share)
+            .map(|part| scope.spawn(move || part.iter().filter_map(refused).collect::<Vec<_>>()))
+            .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
     });
     assert!(refusals.is_empty(), "{}", refusals.join("\n"));
@@ -227,7 +229,9 @@ fn the_contents_name_every_page() {
     let contents = docs.join("README.md");
     let text = std::fs::read_to_string(&contents).unwrap();
     let named: BTreeSet<PathBuf> = links(&text).map(|target| plain(&docs.join(target))).collect();
-    let missing: Vec<PathBuf> =
-        pages().into_iter().filter(|page| page.starts_with(&docs) && *page != contents && !named.contains(page)).collect();
+    let missing: Vec<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with(&docs) && *page != contents && !named.contains(page))
+        .collect();
     assert!(missing.is_empty(), "docs/README.md names no {missing:?}");
 }
