@@ -30,11 +30,17 @@ pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{acid_page, compare_page, page, sweep_page};
+pub use page::{Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, sweep_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use topology::topology_table;
+
+/// What pages are made of, for pages that are made elsewhere.
+pub mod html {
+    pub use crate::page::table::{facts, table};
+    pub use crate::page::words::{bytes, count, duration, grouped, ms, percent, rate, several};
+}
 
 /// What every result says of itself, whatever its verdict.
 pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\

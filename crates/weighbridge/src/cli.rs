@@ -5,6 +5,7 @@ mod durability;
 mod fleet;
 mod results;
 mod series;
+mod serve;
 mod time;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, Resu
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
+pub(crate) use serve::ServeArgs;
 pub(crate) use time::duration_or_zero;
 
 /// Tells the truth about your SQL database under TPC-C.
@@ -73,6 +75,8 @@ pub(crate) enum Command {
     /// Repeat a published benchmark, and hold the results side by side
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Show results in a browser: the list, runs while they go, comparisons, sweeps
+    Serve(ServeArgs),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured

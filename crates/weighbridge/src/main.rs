@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Scenario(command) => commands::scenario::run(&command),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),

@@ -19,6 +19,8 @@ pub(super) struct Pictures<'a> {
     headline: usize,
     title: &'a str,
     stretches: Stretches,
+    /// Where time ends in the pictures, seconds since the start of the run.
+    end: f64,
 }
 
 /// What a chart of one line tells.
@@ -42,7 +44,15 @@ impl<'a> Pictures<'a> {
     pub(super) fn of(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let headline = run.record.plan.headline().unwrap_or(0);
         let title = run.record.plan.transactions.get(headline).map_or("", |rule| rule.title.as_str());
-        Pictures { run, summary, headline, title, stretches: Stretches::of(&run.timeline, headline) }
+        let stretches = Stretches::of(&run.timeline, headline);
+        Pictures { run, summary, headline, title, end: stretches.end(), stretches }
+    }
+
+    /// Those of a run that is under way, with room for what is to come.
+    pub(super) fn under_way(run: &'a OpenedRun, summary: &'a Summary) -> Self {
+        let plan = &run.record.plan;
+        let pictures = Pictures::of(run, summary);
+        Pictures { end: pictures.end.max(plan.ramp_seconds + plan.duration_seconds), ..pictures }
     }
 
     /// Whether there is anything over time.
@@ -73,7 +83,9 @@ impl<'a> Pictures<'a> {
         let nopm = self.summary.nopm;
         let mut marks = self.interval_marks();
         marks.extend(self.trouble_marks());
-        marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
+        if nopm > 0.0 {
+            marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
+        }
         let interval = self.summary.nopm_interval;
         let most = highest(&columns);
         let least = columns[0].1.iter().copied().fold(f64::INFINITY, f64::min);
@@ -341,7 +353,7 @@ impl<'a> Pictures<'a> {
             title: String::new(),
             says: String::new(),
             told: String::new(),
-            x: Axis::time(end),
+            x: Axis::time(self.end),
             y: Axis::linear("", 1.0),
             zones,
             series,
