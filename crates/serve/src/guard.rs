@@ -156,13 +156,12 @@ mod tests {
         let knows =
             |guard: &Guard, host: &str| guard.knows(&headers(&[("host", host)]), &Uri::from_static("/")).is_ok();
         let local = guard("127.0.0.1:8080", None);
-        for mine in ["localhost:8080", "127.0.0.1:8080", "127.0.0.1", "LOCALHOST.", "[::1]:9000", "bench.example.org"] {
+        let mine = ["localhost:8080", "127.0.0.1:8080", "127.0.0.1", "LOCALHOST.", "[::1]:9000", "bench.example.org"];
+        for mine in mine {
             assert!(knows(&local, mine), "{mine}");
         }
-        for other in
-            ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8080", "10.0.0.1:8080", "", "::1"]
-        {
-            assert_eq!(knows(&local, other), other == "::1", "{other}");
+        for other in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8080", "10.0.0.1:8080", ""] {
+            assert!(!knows(&local, other), "{other}");
         }
         let everywhere = guard("0.0.0.0:8080", Some(SECRET));
         assert!(knows(&everywhere, "10.0.0.1:8080") && !knows(&everywhere, "evil.example:8080"));

@@ -159,6 +159,12 @@ fn words(error: &RecordError) -> String {
     error.to_string()
 }
 
+/// Takes the place on this machine, which is nobody's business, out of warnings.
+fn bare(path: &Path, warnings: &mut [String]) {
+    let place = format!("{}/", path.display());
+    warnings.iter_mut().for_each(|warning| *warning = warning.replace(&place, ""));
+}
+
 /// The text of a field; empty where there is none.
 fn text<'a>(document: &'a Value, field: &str) -> &'a str {
     document[field].as_str().unwrap_or_default()

@@ -9,7 +9,7 @@ use record::{OpenedRun, RunFolder, Summary, Verdict};
 use report::Page;
 use report::html::several;
 
-use super::{Facts, Kind, Outcome, Rate, Sign, words};
+use super::{Facts, Kind, Outcome, Rate, Sign, bare, words};
 
 pub(super) const KIND: Kind =
     Kind { section: "runs", name: "run", sign: Sign::Holds(RUN_JSON), is_series: false, facts, page };
@@ -23,7 +23,7 @@ const LONG_SILENCE: Duration = Duration::from_secs(15 * 60);
 fn facts(path: &Path) -> Result<Facts, String> {
     let mut record = record::folder::read_record(&path.join(RUN_JSON)).map_err(|e| words(&e))?;
     if is_under_way(path, &record) {
-        return Ok(Facts { outcome: Outcome::UnderWay, ..known(&record) });
+        return Ok(Facts { outcome: Outcome::UnderWay, seconds: None, ..known(&record) });
     }
     if let Some(missing) = [LATENCY_LOG, TIMELINE].into_iter().find(|file| !path.join(file).is_file()) {
         return Err(format!("{missing}: no such file"));
@@ -83,7 +83,8 @@ fn derived(opened: &OpenedRun) -> (Summary, Verdict) {
 }
 
 fn page(path: &Path) -> Result<Page, String> {
-    let opened = RunFolder::open(path).map_err(|e| words(&e))?;
+    let mut opened = RunFolder::open(path).map_err(|e| words(&e))?;
+    bare(path, &mut opened.warnings);
     let (summary, verdict) = derived(&opened);
     Ok(report::page(&opened, &summary, &verdict))
 }

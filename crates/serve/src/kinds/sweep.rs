@@ -6,7 +6,7 @@ use record::sweep::{SWEEP_JSON, Sweep, SweepPlan};
 use report::Page;
 use report::html::several;
 
-use super::{Facts, Kind, Sign, words};
+use super::{Facts, Kind, Sign, bare, words};
 
 pub(super) const KIND: Kind =
     Kind { section: "sweeps", name: "sweep", sign: Sign::Holds(SWEEP_JSON), is_series: true, facts, page };
@@ -18,5 +18,7 @@ fn facts(path: &Path) -> Result<Facts, String> {
 }
 
 fn page(path: &Path) -> Result<Page, String> {
-    Sweep::open(path).map(|sweep| report::sweep_page(&sweep)).map_err(|e| words(&e))
+    let mut sweep = Sweep::open(path).map_err(|e| words(&e))?;
+    bare(path, &mut sweep.warnings);
+    Ok(report::sweep_page(&sweep))
 }

@@ -17,5 +17,6 @@ mod results;
 mod same_data;
 mod secrets;
 mod series;
+mod serve;
 mod support;
 mod whole_way;
