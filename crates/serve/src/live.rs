@@ -102,7 +102,8 @@ fn stream(site: Arc<Site>, path: PathBuf) -> impl Stream<Item = Result<Event, In
                     viewer.seen = Some(stamps);
                     return Some((Ok(Event::default().event("parts").data(text)), Some(viewer)));
                 }
-                Look::Over => return Some((Ok(Event::default().event("end").data("")), None)),
+                // Browsers pass over an event without data.
+                Look::Over => return Some((Ok(Event::default().event("end").data("the run has ended")), None)),
             }
         }
     })

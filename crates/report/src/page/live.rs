@@ -90,6 +90,7 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
             ]))
         }
         @if pictures.over_time() {
+            h2 { "Over time" }
             (pictures.throughput().render())
             (pictures.all_types().render())
             @if let Some(chart) = pictures.response_over_time() { (chart.render()) }

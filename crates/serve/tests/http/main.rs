@@ -234,7 +234,7 @@ fn a_run_that_was_killed_is_shown_as_far_as_it_came() {
     assert!(page.contains("the run did not end") && page.contains("id=\"verdict\""), "{page}");
     assert!(!page.contains(&served.folder.path().display().to_string()), "the place on this machine");
     let events = served.get("/live/killed").body;
-    assert!(events.contains("event: end") && !events.contains("event: parts"), "{events}");
+    assert!(events.contains("event: end\ndata: the") && !events.contains("event: parts"), "{events}");
     assert!(
         served.get("/").body.contains("class=\"mark invalid\"")
             || served.get("/").body.contains("class=\"mark unconstrained\"")
