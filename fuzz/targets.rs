@@ -157,6 +157,7 @@ fn in_a_run(damaged: &str, data: &[u8]) {
     let _ = report::cockroach_lines(&opened.record, &summary);
     let _ = report::yugabyte_block(&opened, &summary);
     let _ = report::page(&opened, &summary, &verdict).file();
+    let _ = report::live_parts(&opened, &summary);
     if let [Ok(damaged), Ok(whole)] = ["damaged", "whole"].map(|run| Compared::open(&path(run)))
         && let Ok(comparison) = compare(&[whole], &[damaged], true)
     {

@@ -28,7 +28,7 @@ pub(crate) fn answer(site: &Site, fields: &[(String, String)]) -> Response {
     let open =
         |addresses: &[&str]| addresses.iter().map(|run| open(site, run)).collect::<Result<Vec<Compared>, String>>();
     let answered = match picked.is_empty() {
-        false => open(&picked).map(|runs| sided(site, runs)),
+        false => open(&picked).map(sided),
         true => open(&base).and_then(|base| Ok((base, open(&new)?))).map(|(base, new)| {
             let force = !of("force").is_empty();
             sides(&base, new, force)
@@ -44,7 +44,7 @@ fn open(site: &Site, address: &str) -> Result<Compared, String> {
 }
 
 /// Sends the reader to the comparison of what was picked: the oldest run, with those that repeat it, is the base.
-fn sided(_: &Site, mut runs: Vec<Compared>) -> Response {
+fn sided(mut runs: Vec<Compared>) -> Response {
     runs.sort_by_key(Compared::started_at);
     if runs.len() < 2 {
         return told(&html! { p { "Tick two runs at least." } });
@@ -85,7 +85,7 @@ fn one(base: &[Compared], new: &[Compared], force: bool) -> Response {
         Ok(comparison) => {
             let mut page = report::compare_page(&comparison);
             page.content = html! { (page.content) (runs(base, new)) };
-            framed(StatusCode::OK, &page, Some(&WAY), Width::Table, false)
+            framed(StatusCode::OK, &page, Some(&WAY), Width::Text, false)
         }
         Err(CompareError::Unlike(objections)) => told(&html! {
             p { "These runs are not alike enough:" }
@@ -128,7 +128,7 @@ fn several(base: &[Compared], answers: &[(&[Compared], Result<Comparison, Compar
         header: html! {
             header {
                 p.brand { "weighbridge" }
-                h1 { (answers.len()) " against " (names(base)) }
+                h1 { (answers.len()) " sides against " (names(base)) }
             }
         },
         content: html! {

@@ -102,13 +102,13 @@ impl Server {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let site = Site {
             tags: TagFile::new(&root),
+            place: root.path().file_name().unwrap_or_default().to_string_lossy().into_owned(),
             root,
-            place: folder.display().to_string(),
             catalog: catalog::Catalog::default(),
             glances: live::Glances::default(),
             guard: Guard::new(address, names, token),
             writable,
-            pages: Semaphore::new(cores),
+            pages: Arc::new(Semaphore::new(cores)),
         };
         Ok(Server { listener, address, site: Arc::new(site) })
     }

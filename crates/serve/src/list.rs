@@ -34,8 +34,8 @@ pub(crate) struct Asked {
 impl Asked {
     pub(crate) fn of(fields: &[(String, String)]) -> Self {
         let last = |name: &str| {
-            let values = fields.iter().filter(|(field, _)| field == name).map(|(_, value)| value.trim());
-            values.last().unwrap_or_default().to_owned()
+            let found = fields.iter().rfind(|(field, _)| field == name);
+            found.map_or("", |(_, value)| value.trim()).to_owned()
         };
         Asked {
             q: last("q"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Form, Path as At, Query, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::http::{HeaderName, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -27,7 +27,7 @@ use crate::{compare, live};
 /// Everything that answers need.
 pub(crate) struct Site {
     pub(crate) root: Root,
-    /// The folder as its owner called it.
+    /// The folder's name.
     pub(crate) place: String,
     pub(crate) catalog: Catalog,
     pub(crate) glances: Glances,
@@ -35,7 +35,7 @@ pub(crate) struct Site {
     pub(crate) guard: Guard,
     pub(crate) writable: bool,
     /// Pages that are made at the same time, so that the rest of the machine, which may be measuring, is left in peace.
-    pub(crate) pages: Semaphore,
+    pub(crate) pages: Arc<Semaphore>,
 }
 
 type Fields = Query<Vec<(String, String)>>;
@@ -88,7 +88,7 @@ fn admitted(site: &Site, request: &Request) -> Result<(), Box<Response>> {
     let (headers, uri, guard) = (request.headers(), request.uri(), &site.guard);
     let refuse = |refusal| Box::new(told(refusal));
     guard.knows(headers, uri).map_err(refuse)?;
-    if let Some(answer) = shown_token(site, headers, request.method(), uri) {
+    if let Some(answer) = shown_token(site, request.method(), uri) {
         return Err(Box::new(answer));
     }
     guard.admits(headers).map_err(refuse)?;
@@ -102,13 +102,10 @@ fn admitted(site: &Site, request: &Request) -> Result<(), Box<Response>> {
 }
 
 /// Where the address shows the token: keeps it in a cookie, and out of the address.
-fn shown_token(site: &Site, headers: &HeaderMap, method: &Method, uri: &Uri) -> Option<Response> {
+fn shown_token(site: &Site, method: &Method, uri: &Uri) -> Option<Response> {
     let Query(fields): Fields = Query::try_from_uri(uri).ok()?;
     let (_, shown) = fields.iter().find(|(name, _)| name == "token")?;
-    if method != Method::GET || site.guard.admits(headers).is_ok() && site.guard.cookie(shown).is_none() {
-        return None;
-    }
-    let cookie = site.guard.cookie(shown)?;
+    let cookie = site.guard.cookie(shown).filter(|_| method == Method::GET)?;
     let others = fields.iter().filter(|(name, _)| name != "token");
     let query: Vec<String> =
         others.map(|(name, value)| format!("{}={}", list::encoded(name), list::encoded(value))).collect();
@@ -157,6 +154,16 @@ async fn reading(site: Arc<Site>, read: impl FnOnce(&Site) -> Response + Send + 
     tokio::task::spawn_blocking(move || read(&site)).await.unwrap_or_else(|_| went_wrong())
 }
 
+/// Makes a page when it is its turn; the turn lasts as long as the work, whoever waits for it.
+async fn in_turn(site: Arc<Site>, read: impl FnOnce(&Site) -> Response + Send + 'static) -> Response {
+    let Ok(turn) = site.pages.clone().acquire_owned().await else { return went_wrong() };
+    reading(site, move |site| {
+        let _turn = turn;
+        read(site)
+    })
+    .await
+}
+
 async fn results(State(site): State<Arc<Site>>, Query(fields): Fields, uri: Uri) -> Response {
     reading(site, move |site| {
         let entries = site.catalog.list(&site.root);
@@ -166,15 +173,11 @@ async fn results(State(site): State<Arc<Site>>, Query(fields): Fields, uri: Uri)
 }
 
 async fn compared(State(site): State<Arc<Site>>, Query(fields): Fields) -> Response {
-    let one = site.clone();
-    let Ok(_turn) = one.pages.acquire().await else { return went_wrong() };
-    reading(site, move |site| compare::answer(site, &fields)).await
+    in_turn(site, move |site| compare::answer(site, &fields)).await
 }
 
 async fn result(State(site): State<Arc<Site>>, At((section, address)): At<(String, String)>) -> Response {
-    let one = site.clone();
-    let Ok(_turn) = one.pages.acquire().await else { return went_wrong() };
-    reading(site, move |site| site.show(&section, &address)).await
+    in_turn(site, move |site| site.show(&section, &address)).await
 }
 
 async fn tag(State(site): State<Arc<Site>>, Form(fields): Form<Vec<(String, String)>>) -> Response {
