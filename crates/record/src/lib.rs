@@ -20,12 +20,15 @@ mod kept;
 pub mod latency_log;
 pub mod merge;
 pub mod plan;
+pub mod query_plan;
 pub mod recorder;
 pub mod run;
 pub mod statistics;
 pub mod summary;
 pub mod sweep;
 pub mod timeline;
+pub mod timing;
+pub mod tuning;
 pub mod verdict;
 
 pub use error::RecordError;

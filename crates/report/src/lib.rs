@@ -17,7 +17,9 @@ mod page;
 mod sweep;
 mod table;
 mod targets;
+mod timing;
 mod topology;
+mod tuning;
 
 pub use acid::{acid_json, acid_table};
 pub use audit::audit_table;
@@ -30,11 +32,13 @@ pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, sweep_page};
+pub use page::{Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, sweep_page, tuning_page};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
+pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
+pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
 
 /// What pages are made of, for pages that are made elsewhere.
 pub mod html {

@@ -5,9 +5,11 @@ mod csv;
 mod text;
 
 use crate::Error;
+use crate::value::uuid_text;
 use crate::wire::{mysql, odbc, pg, sqlite};
 
 pub use copy_binary::CopyBinary;
+pub(crate) use copy_binary::JSONB_VERSION;
 pub use csv::Csv;
 pub(crate) use text::{TimestampText, put_decimal, put_int};
 
@@ -29,6 +31,14 @@ pub trait RowSink {
     }
     /// A date and time, in microseconds since the Unix epoch, UTC.
     fn timestamp(&mut self, us: i64);
+    /// A universally unique identifier.
+    fn uuid(&mut self, value: [u8; 16]) {
+        self.ascii(&uuid_text(value));
+    }
+    /// A JSON document.
+    fn json(&mut self, value: &str) {
+        self.text(value);
+    }
     /// NULL.
     fn null(&mut self);
 }
@@ -126,4 +136,4 @@ macro_rules! forward {
         }
     };
 }
-forward!(start_row(), small_int(value: i32), int(value: i32), decimal(unscaled: i64, scale: u8), text(value: &str), ascii(value: &[u8]), timestamp(us: i64), null());
+forward!(start_row(), small_int(value: i32), int(value: i32), decimal(unscaled: i64, scale: u8), text(value: &str), ascii(value: &[u8]), timestamp(us: i64), uuid(value: [u8; 16]), json(value: &str), null());

@@ -3,6 +3,7 @@
 use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind, column_definitions};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
+use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Index, Table};
 use crate::topology::Look;
 
@@ -84,6 +85,8 @@ impl Dialect for CockroachDb {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid => "UUID".into(),
+            ColumnType::Json => "JSONB".into(),
         }
     }
 
@@ -197,8 +200,13 @@ impl Dialect for CockroachDb {
         )
     }
 
-    fn explain(&self) -> Option<&'static str> {
-        Some("EXPLAIN ANALYZE")
+    /// It ends what a connection was doing when that is gone.
+    fn cancel(&self, _backend: &str) -> Option<String> {
+        None
+    }
+
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain { plain: "EXPLAIN", run: "EXPLAIN ANALYZE", form: Form::CockroachTree })
     }
 
     fn topology(&self) -> &'static [Look] {

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::RoutineLanguage;
 use crate::finding::Setting;
+use crate::own_schema::{self, SchemaSql};
 use crate::placement::{Placement, Spread};
-use crate::schema::{ColumnType, ForeignKey, Index, Table};
+use crate::plan::Explain;
+use crate::schema::{ColumnType, ForeignKey, Index, JSON_CHARACTERS, Table};
 use crate::topology::Look;
+use crate::{OwnedValue, RoutineLanguage};
 
 /// Whether a transaction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +178,10 @@ pub trait Dialect: Send + Sync {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid if self.wire() == WireKind::Postgres => "UUID".into(),
+            ColumnType::Json if self.wire() == WireKind::Postgres => "JSONB".into(),
+            ColumnType::Uuid => "CHAR(36)".into(),
+            ColumnType::Json => format!("VARCHAR({JSON_CHARACTERS})"),
         }
     }
 
@@ -273,8 +279,8 @@ pub trait Dialect: Send + Sync {
     /// The statement that refreshes a table's statistics.
     fn analyze(&self, table: &str) -> String;
 
-    /// What before a statement has the database run it and show how; `None`: it can't.
-    fn explain(&self) -> Option<&'static str> {
+    /// How the database is asked for a plan; `None`: it shows none.
+    fn explain(&self) -> Option<Explain> {
         None
     }
 
@@ -284,6 +290,54 @@ pub trait Dialect: Send + Sync {
             WireKind::Mysql => Some("SELECT CONNECTION_ID()"),
             WireKind::Postgres => Some("SELECT pg_backend_pid()"),
             WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
+        }
+    }
+
+    /// The statement that breaks off what the session at `backend` is doing, for another session; `None`: there is none,
+    /// or the server does so by itself once the connection is gone.
+    fn cancel(&self, backend: &str) -> Option<String> {
+        match self.wire() {
+            WireKind::Mysql => Some(format!("KILL QUERY {backend}")),
+            WireKind::Postgres => Some(format!("SELECT pg_cancel_backend({backend})")),
+            WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
+        }
+    }
+
+    /// How a schema of our own is made in somebody's database; `None`: it can't be. An embedded database has a file of
+    /// its own instead.
+    fn own_schema(&self) -> Option<SchemaSql> {
+        match self.wire() {
+            WireKind::Mysql => Some(own_schema::MYSQL),
+            WireKind::Postgres => Some(own_schema::POSTGRES),
+            WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
+        }
+    }
+
+    /// How a statement in the database's own SQL marks the place of its value `number`, from 1.
+    fn place(&self, number: usize) -> String {
+        match self.wire() {
+            WireKind::Postgres => format!("${number}"),
+            WireKind::Sqlite => format!("?{number}"),
+            WireKind::Mysql | WireKind::Null | WireKind::Odbc => "?".to_owned(),
+        }
+    }
+
+    /// A value as the database's own SQL writes it.
+    fn literal(&self, value: &OwnedValue) -> String {
+        match value {
+            OwnedValue::Null => "NULL".to_owned(),
+            // Its last digit is the integer's.
+            OwnedValue::Decimal(decimal) if self.wire() == WireKind::Sqlite => decimal.unscaled.to_string(),
+            OwnedValue::Int(_) | OwnedValue::Decimal(_) | OwnedValue::Float(_) => value.to_string(),
+            OwnedValue::Text(_) | OwnedValue::Timestamp(_) => {
+                let text = value.to_string().replace('\'', "''");
+                match (self.wire(), text.contains('\\')) {
+                    (WireKind::Mysql, true) => format!("'{}'", text.replace('\\', "\\\\")),
+                    // Whatever standard_conforming_strings says.
+                    (WireKind::Postgres, true) => format!("E'{}'", text.replace('\\', "\\\\")),
+                    _ => format!("'{text}'"),
+                }
+            }
         }
     }
 
@@ -358,7 +412,7 @@ pub trait Dialect: Send + Sync {
         table.name.to_owned()
     }
 
-    /// CREATE TABLE, with its primary key and its foreign keys or without.
+    /// CREATE TABLE with its checks, with its primary key and its foreign keys or without.
     fn create_table(&self, table: &Table, primary_key: bool, foreign_keys: bool, placement: &Placement) -> String {
         let mut parts = self.columns(table);
         let key = self.primary_key(table);
@@ -368,6 +422,7 @@ pub trait Dialect: Send + Sync {
         if foreign_keys {
             parts.extend(table.foreign_keys.iter().map(foreign_key));
         }
+        parts.extend(table.checks.iter().map(|check| format!("CONSTRAINT {} CHECK ({})", check.name, check.condition)));
         let (name, suffix) = (table.name, self.table_suffix(table));
         format!("CREATE TABLE {name} (\n  {}\n){suffix}{}", parts.join(",\n  "), self.spread_clause(table, placement))
     }

@@ -6,6 +6,7 @@ use crate::RoutineLanguage;
 use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
+use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
 use crate::topology::Look;
@@ -47,6 +48,8 @@ pub(crate) mod family {
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             // TIMESTAMP ends in 2038 and changes by itself in old modes.
             ColumnType::Timestamp => "DATETIME(6)".into(),
+            ColumnType::Uuid => "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin".into(),
+            ColumnType::Json => "JSON".into(),
         }
     }
 
@@ -241,8 +244,8 @@ macro_rules! innodb {
                 family::refuses_foreign_keys(placement)
             }
 
-            fn explain(&self) -> Option<&'static str> {
-                Some($own::EXPLAIN)
+            fn explain(&self) -> Option<Explain> {
+                Some(Explain { plain: "EXPLAIN", run: $own::EXPLAIN, form: Form::MysqlTable })
             }
 
             fn topology(&self) -> &'static [Look] {
@@ -271,7 +274,8 @@ mod of_mysql {
         "wire, types and statements are those that run on MariaDB and TiDB servers; no MySQL server was had",
     );
 
-    pub(super) const EXPLAIN: &str = "EXPLAIN ANALYZE";
+    /// Its tree of text tells no more than the counters, and of SELECT alone.
+    pub(super) const EXPLAIN: &str = "EXPLAIN";
 
     pub(super) const TOPOLOGY: &[Look] = &[
         // The members of a replication group, or one server with its replicas.

@@ -273,6 +273,7 @@ mod tests {
                 parent: "warehouse",
                 parent_columns: &["w_id"],
             }],
+            checks: &[],
             indexes: &[Index { name: "district_by_since", columns: &["d_w_id", "d_since"] }],
         };
         assert_eq!(

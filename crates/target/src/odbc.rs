@@ -9,7 +9,7 @@ use crate::Class;
 use crate::dialect::{
     Dialect, Isolation, MYSQL_CLOCK, MultiRowUpdate, POSTGRES_CLOCK, SQLITE_CLOCK, Verified, WireKind,
 };
-use crate::schema::ColumnType;
+use crate::schema::{ColumnType, JSON_CHARACTERS};
 use crate::topology::Look;
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
@@ -237,6 +237,8 @@ impl Dialect for Odbc {
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             // TIMESTAMP is the standard's name, and in some databases that of something else.
             ColumnType::Timestamp => self.facts.timestamp.clone().unwrap_or_else(|| "TIMESTAMP".into()),
+            ColumnType::Uuid => "CHAR(36)".into(),
+            ColumnType::Json => format!("VARCHAR({JSON_CHARACTERS})"),
         }
     }
 

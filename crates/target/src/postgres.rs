@@ -11,6 +11,7 @@ use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
+use crate::plan::{Explain, Form};
 use crate::schema::Table;
 use crate::tls::Tls;
 use crate::topology::Look;
@@ -124,8 +125,12 @@ impl Dialect for Postgres {
         format!("VACUUM (ANALYZE) {table}")
     }
 
-    fn explain(&self) -> Option<&'static str> {
-        Some("EXPLAIN (ANALYZE, BUFFERS)")
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain {
+            plain: "EXPLAIN (FORMAT JSON)",
+            run: "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)",
+            form: Form::PostgresJson,
+        })
     }
 
     fn topology(&self) -> &'static [Look] {

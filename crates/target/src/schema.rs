@@ -22,7 +22,14 @@ pub enum ColumnType {
     Varchar(u16),
     /// A date and time of day.
     Timestamp,
+    /// A universally unique identifier of 128 bits; text of 36 characters where the database has no type for it.
+    Uuid,
+    /// A JSON document of up to [`JSON_CHARACTERS`]; text where the database has no type for it.
+    Json,
 }
+
+/// The longest JSON document where it is text of a declared width.
+pub const JSON_CHARACTERS: u16 = 2000;
 
 /// A column of a table.
 #[derive(Debug)]
@@ -61,6 +68,15 @@ pub struct ForeignKey {
     pub parent_columns: &'static [&'static str],
 }
 
+/// A condition that every row must meet.
+#[derive(Debug)]
+pub struct Check {
+    /// The constraint's name.
+    pub name: &'static str,
+    /// The condition, in standard SQL over the row's columns.
+    pub condition: &'static str,
+}
+
 /// A secondary index.
 #[derive(Debug)]
 pub struct Index {
@@ -81,6 +97,8 @@ pub struct Table {
     pub primary_key: &'static [&'static str],
     /// Its foreign keys.
     pub foreign_keys: &'static [ForeignKey],
+    /// The conditions that its rows must meet, declared with the table.
+    pub checks: &'static [Check],
     /// Its secondary indexes.
     pub indexes: &'static [Index],
     /// The column by whose value its rows can be spread over a cluster, if there is one. It is the first column of
@@ -103,6 +121,8 @@ impl Table {
             ColumnType::BigInt => 12,
             ColumnType::Char(n) | ColumnType::Varchar(n) => n.into(),
             ColumnType::Timestamp => 20,
+            ColumnType::Uuid => 36,
+            ColumnType::Json => 60,
         };
         self.columns.iter().map(characters).sum()
     }

@@ -308,6 +308,59 @@ impl Session {
         }
     }
 
+    /// From now on a statement outside a transaction commits by itself, as a client that says nothing has it.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn commit_each(&mut self) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.commit_each().await,
+            Wire::Odbc(odbc) => odbc.commit_each().await,
+            Wire::Null(_) | Wire::Postgres(_) | Wire::Sqlite(_) => Ok(()),
+        }
+    }
+
+    /// Runs a statement in the database's own SQL, untouched. Its values stand at [`Dialect::place`]s, in their order;
+    /// the simple protocol takes none.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn ask(&mut self, sql: &str, values: &[Value<'_>], protocol: Protocol) -> Result<Answer, Error> {
+        match (&mut self.wire, protocol) {
+            (Wire::Mysql(mysql), Protocol::Prepared) => mysql.ask(sql, values).await,
+            (Wire::Mysql(mysql), Protocol::Simple) => mysql.query(sql, &[]).await,
+            (Wire::Odbc(odbc), Protocol::Prepared) => odbc.statement(sql, values).await,
+            (Wire::Odbc(odbc), Protocol::Simple) => odbc.query(sql, &[]).await,
+            (Wire::Postgres(pg), Protocol::Prepared) => pg.ask(sql, values).await,
+            (Wire::Postgres(pg), Protocol::Simple) => pg.ask_simply(sql).await,
+            (Wire::Sqlite(sqlite), Protocol::Prepared) => sqlite.query(sql.to_owned(), values).await,
+            (Wire::Sqlite(sqlite), Protocol::Simple) => sqlite.once(sql, &[]).await.map(|(answer, _)| answer),
+            (Wire::Null(_), _) => Err(null::without_data()),
+        }
+    }
+
+    /// Runs a statement once and tells the steps that an embedded database counted for it.
+    pub(crate) async fn steps(&mut self, sql: &str) -> Result<Option<u64>, Error> {
+        match &mut self.wire {
+            Wire::Sqlite(sqlite) => sqlite.once(sql, &[]).await.map(|(_, steps)| Some(steps)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A way to break off what this session does, from elsewhere; `None` where there is none. `url` is its own.
+    ///
+    /// # Errors
+    /// If the server doesn't tell which of its sessions this is.
+    pub async fn canceller(&mut self, url: &Url) -> Result<Option<Canceller>, Error> {
+        if let Wire::Sqlite(sqlite) = &self.wire {
+            return Ok(Some(Canceller(Cancelling::Interrupt(sqlite.interrupt()))));
+        }
+        let Some(backend) = self.dialect.backend() else { return Ok(None) };
+        let backend = self.query(backend, &[]).await?.only()?.value(0)?.to_string();
+        let sql = self.dialect.cancel(&backend);
+        Ok(sql.map(|sql| Canceller(Cancelling::Statement { url: url.clone(), sql })))
+    }
+
     /// Whether a table of this name can be seen.
     ///
     /// # Errors
@@ -384,6 +437,42 @@ impl Session {
         };
         let deviations = finding::departures(self.dialect.judged_settings(), &settings);
         Ok(Description { version, settings, deviations })
+    }
+}
+
+/// How a statement of the user's own travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Prepared when it first comes, its values apart from it.
+    #[default]
+    Prepared,
+    /// As text, read and planned each time, its values written into it.
+    Simple,
+}
+
+/// Breaks off what a session is doing.
+#[derive(Clone, Debug)]
+pub struct Canceller(Cancelling);
+
+#[derive(Clone, Debug)]
+enum Cancelling {
+    Statement { url: Url, sql: String },
+    Interrupt(sqlite::Interrupt),
+}
+
+impl Canceller {
+    /// Breaks it off. The session's own call then ends with an error.
+    ///
+    /// # Errors
+    /// If the server can't be reached, or refuses.
+    pub async fn cancel(&self) -> Result<(), Error> {
+        match &self.0 {
+            Cancelling::Interrupt(handle) => {
+                handle.now();
+                Ok(())
+            }
+            Cancelling::Statement { url, sql } => Session::connect(url).await?.query(sql, &[]).await.map(drop),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
+use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
 use crate::topology::Look;
 
@@ -52,6 +53,7 @@ impl Dialect for Sqlite {
             ColumnType::Char(n) => format!("CHAR({n})"),
             ColumnType::Varchar(n) => format!("VARCHAR({n})"),
             ColumnType::Timestamp => "TIMESTAMP".into(),
+            ColumnType::Uuid | ColumnType::Json => "TEXT".into(),
         }
     }
 
@@ -115,8 +117,8 @@ impl Dialect for Sqlite {
         if table.primary_key.is_empty() { "" } else { " WITHOUT ROWID" }
     }
 
-    fn explain(&self) -> Option<&'static str> {
-        Some("EXPLAIN QUERY PLAN")
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain { plain: "EXPLAIN QUERY PLAN", run: "EXPLAIN QUERY PLAN", form: Form::SqliteLoops })
     }
 
     fn topology(&self) -> &'static [Look] {

@@ -4,6 +4,7 @@ use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireK
 use crate::finding::{Level, Setting, Wanted};
 use crate::mysql::family;
 use crate::placement::{Placement, Spread};
+use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Index, Table};
 use crate::topology::Look;
 
@@ -120,8 +121,8 @@ impl Dialect for TiDb {
         split.into_iter().collect()
     }
 
-    fn explain(&self) -> Option<&'static str> {
-        Some("EXPLAIN ANALYZE")
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain { plain: "EXPLAIN", run: "EXPLAIN ANALYZE", form: Form::TidbOperators })
     }
 
     fn topology(&self) -> &'static [Look] {
@@ -221,6 +222,7 @@ mod tests {
         columns: &[Column::new("s_w_id", ColumnType::Int), Column::new("s_i_id", ColumnType::Int)],
         primary_key: &["s_w_id", "s_i_id"],
         foreign_keys: &[],
+        checks: &[],
         indexes: &[],
         spread_by: Some("s_w_id"),
     };

@@ -101,6 +101,11 @@ impl Url {
         }
     }
 
+    /// The same kind of embedded database in another file.
+    pub(crate) fn at_file(&self, file: PathBuf) -> Url {
+        Url { dialect: self.dialect, place: Place::Sqlite(file) }
+    }
+
     /// The host that it names; `None` for an embedded database, and where only a driver knows it.
     pub fn host(&self) -> Option<String> {
         match &self.place {

@@ -109,6 +109,20 @@ pub enum OwnedValue {
     Timestamp(i64),
 }
 
+impl OwnedValue {
+    /// The same value as a parameter. One that no parameter can be, a floating point number, is NULL: it is to be text.
+    #[must_use]
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            OwnedValue::Null | OwnedValue::Float(_) => Value::Null,
+            OwnedValue::Int(v) => Value::Int(*v),
+            OwnedValue::Decimal(v) => Value::Decimal(*v),
+            OwnedValue::Text(v) => Value::Text(v),
+            OwnedValue::Timestamp(v) => Value::Timestamp(*v),
+        }
+    }
+}
+
 impl fmt::Display for OwnedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -143,6 +157,22 @@ pub(crate) fn timestamp_from_text(text: &str) -> Option<i64> {
     Some(datetime.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
 }
 
+/// A universally unique identifier as people write it: `8-4-4-4-12` hexadecimal digits.
+pub(crate) fn uuid_text(uuid: [u8; 16]) -> [u8; 36] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [b'-'; 36];
+    let mut at = 0;
+    for byte in uuid {
+        if matches!(at, 8 | 13 | 18 | 23) {
+            at += 1;
+        }
+        text[at] = DIGITS[usize::from(byte >> 4)];
+        text[at + 1] = DIGITS[usize::from(byte & 15)];
+        at += 2;
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +193,12 @@ mod tests {
         assert_eq!(Decimal { unscaled: 1230, scale: 3 }.at_scale(2), Some(123));
         assert_eq!(Decimal { unscaled: 1231, scale: 3 }.at_scale(2), None);
         assert_eq!(Decimal { unscaled: i64::MAX, scale: 0 }.at_scale(2), None);
+    }
+
+    #[test]
+    fn an_identifier_is_written_in_five_groups() {
+        let uuid = [0x12, 0x3e, 0x45, 0x67, 0xe8, 0x9b, 0x42, 0xd3, 0xa4, 0x56, 0x42, 0x66, 0x14, 0x17, 0x40, 0x0f];
+        assert_eq!(&uuid_text(uuid), b"123e4567-e89b-42d3-a456-42661417400f");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Sharding, Spread};
+use crate::plan::{Explain, Form};
 use crate::schema::Table;
 use crate::topology::Look;
 
@@ -129,8 +130,12 @@ impl Dialect for YugabyteDb {
         )
     }
 
-    fn explain(&self) -> Option<&'static str> {
-        Some("EXPLAIN (ANALYZE, DIST)")
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain {
+            plain: "EXPLAIN (FORMAT JSON)",
+            run: "EXPLAIN (ANALYZE, DIST, FORMAT JSON)",
+            form: Form::PostgresJson,
+        })
     }
 
     fn topology(&self) -> &'static [Look] {

@@ -1,1 +1,14 @@
-//! The tuning lab: statements repeated and compared, lessons, advice, regions.
+//! The tuning lab: what is a statement, an index, a habit worth on this database?
+//!
+//! A [`subject::Subject`] is what is timed; a [`runner::Runner`] runs it on sessions; [`repeat`] repeats several of them in
+//! turns. Everything else (lessons, advice) is made of these.
+
+pub mod course;
+pub mod error;
+pub mod lesson;
+pub mod per_database;
+pub mod repeat;
+pub mod runner;
+pub mod subject;
+
+pub use error::Error;

@@ -3,10 +3,13 @@
 mod acid;
 mod durability;
 mod fleet;
+mod movr;
+mod repeating;
 mod results;
 mod series;
 mod serve;
 mod time;
+mod tuning;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,12 +23,15 @@ use workload::tpcc::schema::TABLES;
 pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
+pub(crate) use movr::MovrArgs;
+pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use serve::ServeArgs;
 pub(crate) use time::duration_or_zero;
+pub(crate) use tuning::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -77,6 +83,11 @@ pub(crate) enum Command {
     Scenario(ScenarioCommand),
     /// Show results in a browser: the list, runs while they go, comparisons, sweeps
     Serve(ServeArgs),
+    /// Repeat a statement, tell its times and their spread, and compare two
+    Time(TimeArgs),
+    /// Measure what each tuning technique is worth on a database
+    #[command(subcommand)]
+    Tune(TuneCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -122,6 +133,8 @@ impl TargetArgs {
 pub(crate) enum Workload {
     /// The TPC-C derived workload.
     Tpcc,
+    /// The MovR data set.
+    Movr,
 }
 
 #[derive(Debug, Args)]
@@ -144,15 +157,18 @@ pub(crate) struct DemoArgs {
 #[command(
     after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
     weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
-    weighbridge load --resume                           go on with an interrupted load\n\n\
+    weighbridge load --resume                           go on with an interrupted load\n  \
+    weighbridge load movr --scale 0.1                   MovR, a data set to try statements on\n\n\
     One of three clients of one database:\n  weighbridge load --url URL --warehouses 100 --shard 1/3"
 )]
 pub(crate) struct LoadArgs {
-    /// The workload
+    /// The workload: tpcc, or the data set movr
     #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
     pub(crate) workload: Workload,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) movr: MovrArgs,
     /// Warehouses to load (about 100 MB each); with --shard those of the whole database [default: 1; with --resume: those
     /// of the load]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]

@@ -36,6 +36,8 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search::run(&args),
         Command::Scenario(command) => commands::scenario::run(&command),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Time(args) => commands::time::run(&args),
+        Command::Tune(command) => commands::tune::run(&command),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),

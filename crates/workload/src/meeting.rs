@@ -27,6 +27,7 @@ static TABLE: Table = Table {
     ],
     primary_key: &["worker"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };

@@ -51,7 +51,7 @@ fn write(table: &Table, batch: &RecordBatch, csv: &mut Csv) {
                 }
                 ColumnType::Char(_) | ColumnType::Varchar(_) => csv.text(array.as_string::<i32>().value(row)),
                 ColumnType::Timestamp => csv.timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)),
-                ColumnType::BigInt => unreachable!("no such column"),
+                ColumnType::BigInt | ColumnType::Uuid | ColumnType::Json => unreachable!("no such column"),
             }
         }
     }

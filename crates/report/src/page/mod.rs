@@ -18,6 +18,7 @@ mod stretches;
 mod sweep;
 pub(crate) mod table;
 mod trouble;
+mod tuning;
 pub(crate) mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -32,6 +33,7 @@ pub use acid::acid_page;
 pub use compare::compare_page;
 pub use live::{live_page, live_parts};
 pub use sweep::sweep_page;
+pub use tuning::tuning_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -7,6 +7,7 @@ mod run;
 mod scenario;
 mod search;
 mod sweep;
+mod tuning;
 
 use std::path::Path;
 
@@ -43,8 +44,8 @@ pub(crate) enum Sign {
 }
 
 /// All kinds.
-pub(crate) static KINDS: [Kind; 6] =
-    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND];
+pub(crate) static KINDS: [Kind; 7] =
+    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND, tuning::KIND];
 
 /// What the list tells of a result.
 #[derive(Debug, Clone, Default)]

@@ -170,6 +170,9 @@ fn documents_are_recognised_by_what_is_in_them() {
     fs::write(served.path("difference.json"), report::compare_json(&comparison).to_string()).unwrap();
     let acid = record::acid::AcidResult { warehouses: 1, ..Default::default() };
     fs::write(served.path("acid.json"), report::acid_json(&acid).to_string()).unwrap();
+    let lesson = record::tuning::LessonResult { title: "Rows <in> bulk".to_owned(), ..Default::default() };
+    let tuning = record::tuning::TuningResult { lessons: vec![lesson], ..Default::default() };
+    fs::write(served.path("tuning.json"), report::tuning_json(&tuning).to_string()).unwrap();
     fs::write(served.path("other.json"), "{\"a\": 1}").unwrap();
     fs::create_dir(served.path("search")).unwrap();
     let trials = "{\"warehouses\": 4, \"fails_at\": 8, \"trials\": [{\"warehouses\": 8, \"verdict\": \"invalid\", \"reasons\": [\"too <slow>\"]}]}";
@@ -179,10 +182,11 @@ fn documents_are_recognised_by_what_is_in_them() {
     fs::write(served.path("scenario/scenario.json"), figures).unwrap();
 
     let list = served.get("/").body;
-    assert!(!list.contains("other.json") && list.contains("6 results."), "{list}");
+    assert!(!list.contains("other.json") && list.contains("7 results."), "{list}");
     for (link, says) in [
         ("/comparisons/difference.json", "too short, or too few"),
         ("/acid/acid.json", "ACID as clause 3 asks for it"),
+        ("/tuning/tuning.json", "Rows &lt;in&gt; bulk"),
         ("/searches/search", "too &lt;slow&gt;"),
         ("/scenarios/scenario", "Scenario tidb, case 1000"),
     ] {

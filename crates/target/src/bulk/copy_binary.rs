@@ -5,6 +5,9 @@ use super::RowSink;
 /// The epoch of PostgreSQL's dates, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
 
+/// The version of JSONB's binary form.
+pub(crate) const JSONB_VERSION: u8 = 1;
+
 /// Signature, no flags, no extension of the header.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
@@ -87,6 +90,19 @@ impl RowSink for CopyBinary {
     }
 
     #[inline]
+    fn uuid(&mut self, value: [u8; 16]) {
+        self.buffer.extend_from_slice(&field::<16, 20>(value));
+    }
+
+    /// As JSONB, whose version stands before the text.
+    #[inline]
+    fn json(&mut self, value: &str) {
+        self.buffer.extend_from_slice(&(value.len() as u32 + 1).to_be_bytes());
+        self.buffer.push(JSONB_VERSION);
+        self.buffer.extend_from_slice(value.as_bytes());
+    }
+
+    #[inline]
     fn null(&mut self) {
         self.buffer.extend_from_slice(&(-1_i32).to_be_bytes());
     }
@@ -156,23 +172,28 @@ mod tests {
 
     #[test]
     fn a_row_has_the_bytes_of_the_manual() {
-        let mut copy = CopyBinary::new(6);
+        let mut copy = CopyBinary::new(8);
         copy.start_row();
         copy.small_int(-2);
         copy.int(258);
         copy.decimal(5, 2);
         copy.text("ab");
         copy.timestamp(EPOCH_US + 1);
+        copy.uuid([7; 16]);
+        copy.json("{}");
         copy.null();
         copy.end();
-        let expected: [&[u8]; 9] = [
+        let expected: [&[u8]; 12] = [
             HEADER,
-            &[0, 6],
+            &[0, 8],
             &[0, 0, 0, 2, 0xff, 0xfe],
             &[0, 0, 0, 4, 0, 0, 1, 2],
             &[0, 0, 0, 10, 0, 1, 0xff, 0xff, 0, 0, 0, 2, 0x01, 0xf4],
             &[0, 0, 0, 2, b'a', b'b'],
             &[0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1],
+            &[0, 0, 0, 16],
+            &[7; 16],
+            &[0, 0, 0, 3, 1, b'{', b'}'],
             &[0xff; 4],
             &[0xff, 0xff],
         ];

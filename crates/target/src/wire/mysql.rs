@@ -55,6 +55,8 @@ pub(crate) struct Session {
     /// The level of the transaction that opens with the next statement.
     pending_level: Option<String>,
     in_transaction: bool,
+    /// Whether a statement outside a transaction commits by itself.
+    commits_each: bool,
     /// Whether the server takes LOAD DATA LOCAL; asked for once.
     local_infile: Option<bool>,
 }
@@ -77,6 +79,7 @@ impl Session {
             level: String::new(),
             pending_level: None,
             in_transaction: false,
+            commits_each: false,
             local_infile: None,
         })
     }
@@ -147,8 +150,31 @@ impl Session {
     async fn open(&mut self) -> Result<(), Error> {
         let Some(level) = self.pending_level.take() else { return Ok(()) };
         self.set_level(level).await?;
+        if self.commits_each {
+            self.conn()?.query_drop("START TRANSACTION").await.map_err(error)?;
+        }
         self.in_transaction = true;
         Ok(())
+    }
+
+    /// From now on a statement outside a transaction commits by itself, without a COMMIT of its own.
+    pub(crate) async fn commit_each(&mut self) -> Result<(), Error> {
+        self.conn()?.query_drop("SET SESSION autocommit = 1").await.map_err(error)?;
+        self.commits_each = true;
+        Ok(())
+    }
+
+    /// Runs a statement of the user's own, prepared when it first comes.
+    pub(crate) async fn ask(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.open().await?;
+        let answered = self.ask_prepared(sql, values).await;
+        self.close(answered).await
+    }
+
+    async fn ask_prepared(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        // The driver keeps what it has prepared, by its text.
+        let statement = self.conn()?.prep(sql).await.map_err(error)?;
+        self.run(&Prepared { statement, order: (0..values.len()).collect() }, values, "statement").await
     }
 
     async fn set_level(&mut self, level: String) -> Result<(), Error> {
@@ -174,7 +200,7 @@ impl Session {
 
     /// Ends what a statement outside a transaction has opened, as autocommit would.
     async fn close<T>(&mut self, done: Result<T, Error>) -> Result<T, Error> {
-        if self.in_transaction || done.as_ref().is_err_and(|e| e.class() == Class::Lost) {
+        if self.in_transaction || self.commits_each || done.as_ref().is_err_and(|e| e.class() == Class::Lost) {
             return done;
         }
         let verb = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };

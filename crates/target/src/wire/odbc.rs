@@ -42,6 +42,10 @@ struct Served {
     level: Option<Isolation>,
     /// By the statement's address and its number of rows.
     prepared: HashMap<(usize, usize), Prepared>,
+    /// The user's own, by their text.
+    texts: HashMap<String, odbc::Statement>,
+    /// Whether a statement outside a transaction commits by itself.
+    commits_each: bool,
 }
 
 struct Prepared {
@@ -116,6 +120,22 @@ impl Session {
         let sql = sql.to_owned();
         let values: Vec<OwnedValue> = values.iter().map(Value::to_owned).collect();
         self.ask_within(move |served| served.query(&sql, &values)).await
+    }
+
+    /// Runs a statement of the user's own, with its values in their places, prepared when it first comes.
+    pub(crate) async fn statement(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let sql = sql.to_owned();
+        let values: Vec<OwnedValue> = values.iter().map(Value::to_owned).collect();
+        self.ask_within(move |served| served.statement(sql, &values)).await
+    }
+
+    /// From now on a statement outside a transaction commits by itself.
+    pub(crate) async fn commit_each(&mut self) -> Result<(), Error> {
+        self.ask(|served| {
+            served.commits_each = true;
+            served.connection.set_autocommit(true).map_err(|e| served.error(e))
+        })
+        .await
     }
 
     /// In the catalog under any schema, and found by its name alone.
@@ -215,7 +235,17 @@ impl Served {
         // Transactions open by themselves, which saves the round trip of BEGIN.
         connection.set_autocommit(false).map_err(named)?;
         let database = known(&name);
-        Ok(Self { connection, dialect, database, scaled, offered, level: None, prepared: HashMap::new() })
+        Ok(Self {
+            connection,
+            dialect,
+            database,
+            scaled,
+            offered,
+            level: None,
+            prepared: HashMap::new(),
+            texts: HashMap::new(),
+            commits_each: false,
+        })
     }
 
     fn error(&self, e: odbc::Error) -> Error {
@@ -230,6 +260,9 @@ impl Served {
 
     /// Makes the level of the transaction to come the connection's.
     fn open_transaction(&mut self, level: Option<Isolation>) -> Result<(), Error> {
+        if level.is_some() && self.commits_each {
+            self.connection.set_autocommit(false).map_err(|e| self.error(e))?;
+        }
         let Some(level) = level.filter(|level| self.level != Some(*level)) else { return Ok(()) };
         let wanted = match level {
             Isolation::ReadCommitted => odbc::Isolation::ReadCommitted,
@@ -250,7 +283,7 @@ impl Served {
 
     /// Ends what a statement outside a transaction has opened, as autocommit would.
     fn close<T>(&mut self, done: Result<T, Error>) -> Result<T, Error> {
-        if done.as_ref().is_err_and(|e| e.class() == Class::Lost) {
+        if self.commits_each || done.as_ref().is_err_and(|e| e.class() == Class::Lost) {
             return done;
         }
         let ended = self.end(done.is_ok());
@@ -260,6 +293,10 @@ impl Served {
 
     fn end(&self, commit: bool) -> Result<(), Error> {
         let ended = if commit { self.connection.commit() } else { self.connection.rollback() };
+        let ended = match self.commits_each {
+            true => ended.and_then(|()| self.connection.set_autocommit(true)),
+            false => ended,
+        };
         ended.map_err(|e| {
             // Whatever comes of it, no transaction is open afterwards.
             let _ = self.connection.rollback();
@@ -312,6 +349,20 @@ impl Served {
             }
             answered => answered.map_err(|e| self.error(e)).and_then(|found| answer(found, "query")),
         }
+    }
+
+    fn statement(&mut self, sql: String, values: &[OwnedValue]) -> Result<Answer, Error> {
+        let order: Vec<usize> = (0..values.len()).collect();
+        let mut parameters = self.parameters(&order, values)?;
+        let mut statement = match self.texts.remove(&sql) {
+            Some(statement) => statement,
+            None => self.connection.prepare(&sql).map_err(|e| self.error(e))?,
+        };
+        let found = statement.execute(&mut parameters).map_err(|e| self.error(e))?;
+        let answered = answer(found, "statement");
+        // One that failed may be of no more use.
+        self.texts.insert(sql, statement);
+        answered
     }
 
     /// The values in the places where the statement wants them.

@@ -6,6 +6,7 @@
 mod bulk;
 mod connect;
 mod line;
+mod refusal;
 mod rows;
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,10 +21,10 @@ use tokio_postgres::types::Type;
 use crate::dialect::{Dialect, Isolation};
 use crate::finding::Setting;
 use crate::postgres::Address;
-use crate::routine::INTEGRITY_STATE;
 use crate::wave::{self, Call};
 use crate::{Answer, Class, Error, Statement, Value, Wave};
 use line::{Line, lost, tag};
+use refusal::{FAILED_TRANSACTION, Refusal, garbled, unexpected};
 use rows::{Cells, Column};
 
 pub(crate) use bulk::Bulk;
@@ -34,8 +35,8 @@ pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE o
 /// Settings recorded beside the judged ones whatever their source, since each can change a result several times over.
 const SETTINGS: [&str; 4] = ["effective_cache_size", "work_mem", "wal_level", "random_page_cost"];
 
-/// All values travel in binary form.
-const BINARY: Option<i16> = Some(1);
+/// All values travel in binary form, as a rule.
+const BINARY: [i16; 1] = [1];
 
 /// The server's word that no transaction is open.
 const IDLE: u8 = b'I';
@@ -43,17 +44,14 @@ const IDLE: u8 = b'I';
 /// Its word that the open one has failed, and can only be rolled back.
 const FAILED: u8 = b'E';
 
-/// Codes that ask for another attempt: serialization failure, deadlock, lock not available.
-const RETRY: [&str; 3] = ["40001", "40P01", "55P03"];
-
 #[derive(Debug)]
 pub(crate) struct Session {
     line: Line,
     dialect: &'static dyn Dialect,
     /// By the statement's address and its number of rows.
     prepared: HashMap<(usize, usize), Arc<Prepared>>,
-    /// BEGIN, COMMIT and their like, by their text.
-    verbs: HashMap<String, Arc<Prepared>>,
+    /// BEGIN, COMMIT and their like, and the user's own statements, by their text.
+    texts: HashMap<String, Arc<Prepared>>,
     /// How many names have been given.
     named: usize,
     /// A BEGIN that travels with the next wave.
@@ -74,6 +72,8 @@ struct Prepared {
     name: String,
     parameters: Vec<Option<Type>>,
     columns: Arc<[Column]>,
+    /// The form of each column, or one for all.
+    formats: Vec<i16>,
 }
 
 /// What the server answers to one step of an exchange.
@@ -103,7 +103,7 @@ impl Session {
             line: Line::new(connect::open(address, host).await?),
             dialect,
             prepared: HashMap::new(),
-            verbs: HashMap::new(),
+            texts: HashMap::new(),
             named: 0,
             pending_begin: None,
             status: IDLE,
@@ -150,12 +150,12 @@ impl Session {
         Ok(prepared)
     }
 
-    async fn verb(&mut self, sql: &str) -> Result<Arc<Prepared>, Error> {
-        if let Some(prepared) = self.verbs.get(sql) {
+    async fn text(&mut self, sql: &str) -> Result<Arc<Prepared>, Error> {
+        if let Some(prepared) = self.texts.get(sql) {
             return Ok(prepared.clone());
         }
         let prepared = self.parse_one(sql.to_owned()).await?;
-        self.verbs.insert(sql.to_owned(), prepared.clone());
+        self.texts.insert(sql.to_owned(), prepared.clone());
         Ok(prepared)
     }
 
@@ -211,11 +211,15 @@ impl Session {
                     continue;
                 }
                 tag::NO_DATA => Vec::new(),
-                tag::ROW_DESCRIPTION => rows::columns(body).ok_or_else(garbled)?,
+                tag::ROW_DESCRIPTION => rows::columns(body, false).ok_or_else(garbled)?,
                 tag::ERROR => return Err(Refusal::read(body)),
                 _ => return Err(unexpected(tag)),
             };
-            return Ok(Prepared { name, parameters, columns: columns.into() });
+            let formats = match columns.iter().all(|column| column.binary) {
+                true => BINARY.to_vec(),
+                false => columns.iter().map(|column| column.binary.into()).collect(),
+            };
+            return Ok(Prepared { name, parameters, columns: columns.into(), formats });
         }
     }
 
@@ -245,11 +249,11 @@ impl Session {
     /// stands behind them, so that after an error the server skips the rest.
     async fn flight(&mut self, calls: &[Call], wave: &Wave<'_>, last: Option<&str>) -> Result<Vec<Answer>, Error> {
         let begin = match self.pending_begin.take() {
-            Some(begin) => Some(self.verb(&begin).await?),
+            Some(begin) => Some(self.text(&begin).await?),
             None => None,
         };
         let last = match last {
-            Some(last) => Some(self.verb(last).await?),
+            Some(last) => Some(self.text(last).await?),
             None => None,
         };
         let mut prepared = Vec::with_capacity(calls.len());
@@ -271,12 +275,10 @@ impl Session {
             Some(call) => e.context(call.statement.name),
             None => e,
         })?;
-        let answer = |((call, prepared), step): ((&Call, Arc<Prepared>), Step)| Answer {
-            statement: call.statement.name,
-            rows: wave::Rows::Postgres(Rows::new(prepared.columns.clone(), data.clone(), step.cells)),
-            affected: step.affected,
+        let answered = |((call, prepared), step): ((&Call, Arc<Prepared>), Step)| {
+            answer(call.statement.name, prepared.columns.clone(), data.clone(), step)
         };
-        Ok(calls.iter().zip(prepared).zip(steps.into_iter().skip(begun)).map(answer).collect())
+        Ok(calls.iter().zip(prepared).zip(steps.into_iter().skip(begun)).map(answered).collect())
     }
 
     /// A statement that commits by itself; the level comes from the session's default.
@@ -301,7 +303,7 @@ impl Session {
             return Ok(());
         }
         let failed = self.status == FAILED;
-        let prepared = self.verb(if failed { "ROLLBACK" } else { verb }).await?;
+        let prepared = self.text(if failed { "ROLLBACK" } else { verb }).await?;
         self.call(&prepared, &[], "the end of a transaction").await?;
         if failed && verb == "COMMIT" {
             let message = "COMMIT of a transaction that had failed: it was rolled back";
@@ -312,26 +314,52 @@ impl Session {
 
     /// Runs SQL by the simple protocol.
     pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        self.ask_simply(sql).await.map(drop)
+    }
+
+    /// Runs SQL by the simple protocol. The rows are those of its last statement that has some.
+    pub(crate) async fn ask_simply(&mut self, sql: &str) -> Result<Answer, Error> {
         self.flush_begin().await?;
         self.run(sql).await
     }
 
-    async fn run(&mut self, sql: &str) -> Result<(), Error> {
+    async fn run(&mut self, sql: &str) -> Result<Answer, Error> {
         self.write(|out| frontend::query(sql, out))?;
         self.send().await?;
-        let mut refused = None;
+        let (mut columns, mut step, mut refused): (Arc<[Column]>, Step, Option<Refusal>) = Default::default();
         loop {
-            match self.line.message().await? {
-                (tag::ERROR, place) => refused = Some((0, Refusal::read(self.line.body(place)))),
-                (tag::READY, place) => {
+            let (tag, place) = self.line.message().await?;
+            let start = place.start;
+            let body = self.line.body(place.clone());
+            match tag {
+                tag::ERROR => refused = Some(Refusal::read(body)),
+                tag::ROW_DESCRIPTION => {
+                    columns = rows::columns(body, true).ok_or_else(|| garbled().error())?.into();
+                    step.cells.clear();
+                }
+                tag::DATA_ROW => {
+                    rows::note_cells(body, start, &mut step.cells).ok_or_else(|| garbled().error())?;
+                }
+                tag::COMMAND_COMPLETE => step.affected = affected(body),
+                tag::READY => {
                     self.ready(place)?;
                     break;
                 }
                 _ => {}
             }
         }
-        self.line.forget();
-        refused.map_or(Ok(()), |(_, refusal)| Err(refusal.error()))
+        if let Some(refusal) = refused {
+            self.line.forget();
+            return Err(refusal.error());
+        }
+        Ok(answer("query", columns, self.line.take(), step))
+    }
+
+    /// Runs a statement of the user's own, prepared when it first comes.
+    pub(crate) async fn ask(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.flush_begin().await?;
+        let prepared = self.text(sql).await?;
+        self.call(&prepared, values, "statement").await
     }
 
     pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
@@ -345,14 +373,13 @@ impl Session {
     async fn call(&mut self, prepared: &Prepared, values: &[Value<'_>], name: &'static str) -> Result<Answer, Error> {
         self.write_call(prepared, values)?;
         let (data, steps) = self.exchange(1).await.map_err(|(_, e)| e)?;
-        let Step { affected, cells } = steps.into_iter().next().unwrap_or_default();
-        let rows = wave::Rows::Postgres(Rows::new(prepared.columns.clone(), data, cells));
-        Ok(Answer { statement: name, rows, affected })
+        let step = steps.into_iter().next().unwrap_or_default();
+        Ok(answer(name, prepared.columns.clone(), data, step))
     }
 
     async fn flush_begin(&mut self) -> Result<(), Error> {
         match self.pending_begin.take() {
-            Some(begin) => self.run(&begin).await,
+            Some(begin) => self.run(&begin).await.map(drop),
             None => Ok(()),
         }
     }
@@ -404,9 +431,15 @@ impl Session {
             return Err(Error::permanent(format!("{given} values for {wanted} parameters")));
         }
         let typed = values.iter().zip(&prepared.parameters);
+        let as_text = |(value, ty): (&Value<'_>, &Option<Type>)| rows::travels_as_text(*value, ty.as_ref());
+        // One form for all, or one for each.
+        let mixed = typed.clone().any(as_text);
+        let forms = typed.clone().filter(|_| mixed).map(|one| i16::from(!as_text(one)));
+        let forms = forms.chain(BINARY.into_iter().filter(|_| !mixed));
         let put =
             |(value, ty): (&Value<'_>, &Option<Type>), out: &mut BytesMut| Ok(rows::put(*value, ty.as_ref(), out)?);
-        let written = match frontend::bind("", &prepared.name, BINARY, typed, put, BINARY, out) {
+        let written = match frontend::bind("", &prepared.name, forms, typed, put, prepared.formats.iter().copied(), out)
+        {
             Ok(()) => frontend::execute("", 0, out).map_err(|e| e.to_string()),
             Err(BindError::Conversion(e)) => Err(e.to_string()),
             Err(BindError::Serialization(e)) => Err(e.to_string()),
@@ -519,6 +552,10 @@ impl Session {
     }
 }
 
+fn answer(statement: &'static str, columns: Arc<[Column]>, data: Bytes, step: Step) -> Answer {
+    Answer { statement, rows: wave::Rows::Postgres(Rows::new(columns, data, step.cells)), affected: step.affected }
+}
+
 fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
     (std::ptr::from_ref(statement) as usize, rows)
 }
@@ -529,110 +566,6 @@ fn affected(tag: &[u8]) -> u64 {
     let tag = tag.strip_suffix(b"\0").unwrap_or(tag);
     let last = tag.iter().rev().take_while(|byte| digits(byte)).count();
     tag[tag.len() - last..].iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
-}
-
-fn garbled() -> Refusal {
-    Refusal::Lost(lost("a message that can't be read"))
-}
-
-fn unexpected(tag: u8) -> Refusal {
-    Refusal::Lost(lost(&format!("a message `{}` where none may be", tag.escape_ascii())))
-}
-
-/// Why an answer is not what was asked for.
-#[derive(Debug)]
-enum Refusal {
-    /// The server's ErrorResponse.
-    Said { code: String, message: String },
-    /// There is no talking to it any more.
-    Lost(Error),
-}
-
-impl From<Error> for Refusal {
-    fn from(e: Error) -> Self {
-        Refusal::Lost(e)
-    }
-}
-
-impl Refusal {
-    /// Reads an ErrorResponse: fields of a letter and a text each.
-    fn read(body: &[u8]) -> Self {
-        let (mut code, mut message, mut detail) = (String::new(), String::new(), None);
-        for field in body.split(|byte| *byte == 0) {
-            let Some((letter, text)) = field.split_first() else { continue };
-            let text = String::from_utf8_lossy(text);
-            match letter {
-                b'C' => code = text.into_owned(),
-                b'M' => message = text.into_owned(),
-                b'D' => detail = Some(text.into_owned()),
-                _ => {}
-            }
-        }
-        Refusal::Said { code, message: one_line(&message, detail.as_deref()) }
-    }
-
-    fn error(self) -> Error {
-        match self {
-            Refusal::Said { code, message } => classed(code, message),
-            Refusal::Lost(e) => e,
-        }
-    }
-
-    /// The same, where the server closed the connection behind it.
-    fn error_of_lost(self) -> Error {
-        match self {
-            Refusal::Said { code, message } => Error::new(Class::Lost, Some(code), message),
-            Refusal::Lost(e) => e,
-        }
-    }
-}
-
-fn one_line(message: &str, detail: Option<&str>) -> String {
-    let text = detail.map_or(message.to_owned(), |detail| format!("{message}: {detail}"));
-    text.replace('\n', " ")
-}
-
-/// The code of what comes in a transaction that has failed.
-const FAILED_TRANSACTION: &str = "25P02";
-
-/// Beginnings of codes that say: the connection, or this way into the cluster, is of no more use. Nothing is committed
-/// unless COMMIT was under way; then nobody knows (of 40003 that is the very meaning).
-///
-/// `08` connection, `57P` the server goes down, `25006` it no longer takes writes (another is the primary now); CockroachDB's `40003` ambiguous result, `58C0` a range or node can't be reached.
-const LOST: [&str; 5] = ["08", "57P", "25006", "40003", "58C0"];
-
-/// Classes an error by its SQLSTATE, never by its text.
-fn classed(code: String, mut message: String) -> Error {
-    let hint = match code.as_str() {
-        "3D000" => ": create it first (CREATE DATABASE)",
-        "53300" => ": ask for fewer --connections, or raise max_connections at the server",
-        // Statements prepared over one server connection, used over another.
-        "26000" | "42P05" => ": is a pooler in transaction mode in front? Connect to the server, or pool by session",
-        "28000" if message.contains("no encryption") => ": add ?sslmode=require to the URL",
-        _ => "",
-    };
-    let class = if RETRY.contains(&code.as_str()) {
-        Class::Retry
-    } else if LOST.iter().any(|lost| code.starts_with(lost)) {
-        Class::Lost
-    } else if code == INTEGRITY_STATE {
-        Class::Integrity
-    } else {
-        Class::Permanent
-    };
-    message.push_str(hint);
-    Error::new(class, Some(code), message)
-}
-
-/// A refusal met while the connection was opened.
-fn refusal(e: tokio_postgres::Error) -> Error {
-    match e.as_db_error() {
-        Some(db) => classed(db.code().code().to_owned(), one_line(db.message(), db.detail())),
-        None => {
-            let cause = std::error::Error::source(&e).map(|cause| format!(": {cause}")).unwrap_or_default();
-            Error::new(Class::Lost, None, format!("{e}{cause}"))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -646,16 +579,5 @@ mod tests {
         for (tag, rows) in cases {
             assert_eq!(affected(tag), rows, "{}", tag.escape_ascii());
         }
-    }
-
-    #[test]
-    fn a_refusal_is_one_line_and_classed_by_its_code() {
-        let said = |fields: &[u8]| Refusal::read(fields).error();
-        let conflict = said(b"SERROR\0VERROR\0C40001\0Mcould not\nserialize\0Dreason\0\0");
-        assert_eq!((conflict.class(), conflict.to_string().lines().count()), (Class::Retry, 1));
-        assert!(conflict.to_string().contains("could not serialize: reason"), "{conflict}");
-        assert_eq!(said(b"C57P01\0Mgoing\0\0").class(), Class::Lost);
-        assert_eq!(said(b"C25006\0Mread-only\0\0").class(), Class::Lost);
-        assert_eq!(said(b"C23505\0Mtwice\0\0").class(), Class::Permanent);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, StatementStatus, ToSql};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::bulk::{Loaded, RowSink, TimestampText};
@@ -36,6 +36,7 @@ enum Request {
     Execute { begin: Option<String>, sql: String, reply: Reply<()> },
     End { verb: String, reply: Reply<()> },
     Query { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<Answer> },
+    Once { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<(Answer, u64)> },
     Rows { begin: Option<String>, sql: Arc<str>, columns: usize, values: Vec<SqliteValue>, reply: Reply<()> },
 }
 
@@ -57,6 +58,23 @@ pub(crate) struct Session {
     turn: Option<OwnedSemaphorePermit>,
     pending_begin: Option<String>,
     in_transaction: bool,
+    interrupt: Interrupt,
+}
+
+/// Breaks off what a connection is doing, from another thread.
+#[derive(Clone)]
+pub(crate) struct Interrupt(Arc<InterruptHandle>);
+
+impl Interrupt {
+    pub(crate) fn now(&self) {
+        self.0.interrupt();
+    }
+}
+
+impl std::fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Interrupt")
+    }
 }
 
 impl Session {
@@ -68,7 +86,7 @@ impl Session {
             .name("sqlite".into())
             .spawn(move || match open(&file) {
                 Ok(connection) => {
-                    let _ = opened.send(Ok(()));
+                    let _ = opened.send(Ok(connection.get_interrupt_handle()));
                     serve(connection, &inbox);
                 }
                 Err(e) => {
@@ -76,8 +94,22 @@ impl Session {
                 }
             })
             .map_err(|e| Error::permanent(format!("can't start a thread for the connection: {e}")))?;
-        answer.await.map_err(|_| gone())??;
-        Ok(Self { requests, writers: writers_of(path), turn: None, pending_begin: None, in_transaction: false })
+        let interrupt = Interrupt(Arc::new(answer.await.map_err(|_| gone())??));
+        let writers = writers_of(path);
+        Ok(Self { requests, writers, turn: None, pending_begin: None, in_transaction: false, interrupt })
+    }
+
+    /// Breaks off what the session is doing, from elsewhere.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+
+    /// Compiles and runs a statement that is not kept, and tells the steps of the virtual machine that it took.
+    pub(crate) async fn once(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(Answer, u64), Error> {
+        let begin = self.take_begin().await;
+        let values = values.iter().map(Value::to_owned).collect();
+        let sql = sql.to_owned();
+        self.ask(|reply| Request::Once { begin, sql, values, reply }).await
     }
 
     pub(crate) fn begin(&mut self, sql: String) {
@@ -201,6 +233,10 @@ fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
                 let done = begun(&connection, begin).and_then(|()| run(&connection, &sql, &values, "query", true));
                 let _ = reply.send(done);
             }
+            Request::Once { begin, sql, values, reply } => {
+                let done = begun(&connection, begin).and_then(|()| once(&connection, &sql, &values));
+                let _ = reply.send(done);
+            }
             Request::Rows { begin, sql, columns, values, reply } => {
                 let done = begun(&connection, begin).and_then(|()| insert(&connection, &sql, columns, &values));
                 let _ = reply.send(done);
@@ -244,6 +280,22 @@ fn run(
     named: bool,
 ) -> Result<Answer, Error> {
     let mut statement = connection.prepare_cached(sql).map_err(error)?;
+    execute(&mut statement, values, name, named)
+}
+
+fn once(connection: &Connection, sql: &str, values: &[OwnedValue]) -> Result<(Answer, u64), Error> {
+    let mut statement = connection.prepare(sql).map_err(error)?;
+    let answer = execute(&mut statement, values, "statement", true)?;
+    let steps = statement.get_status(StatementStatus::VmStep);
+    Ok((answer, steps.unsigned_abs().into()))
+}
+
+fn execute(
+    statement: &mut rusqlite::Statement<'_>,
+    values: &[OwnedValue],
+    name: &'static str,
+    named: bool,
+) -> Result<Answer, Error> {
     let parameters = rusqlite::params_from_iter(values.iter().map(Bound));
     if statement.column_count() == 0 {
         let affected = statement.execute(parameters).map_err(error)? as u64;

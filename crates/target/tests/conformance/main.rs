@@ -3,6 +3,7 @@
 
 mod clusters;
 mod errors;
+mod own;
 mod rules;
 mod tls;
 
@@ -27,7 +28,7 @@ pub(crate) use cases;
 /// Tries all cases; fails with the names of the rules that don't hold.
 async fn every_rule_holds(url: &str) {
     let url = Url::parse(url).unwrap();
-    let mut topics = vec![rules::ON_ANY];
+    let mut topics = vec![rules::ON_ANY, own::CASES];
     if url.dialect().parallel_writers() {
         topics.push(rules::ON_SERVERS);
     }

@@ -4,7 +4,7 @@ use target::bulk::{BulkOptions, RowSink};
 use target::placement::Placement;
 use target::schema::{
     Column,
-    ColumnType::{Char, Decimal as Dec, Int, SmallInt, Timestamp, Varchar},
+    ColumnType::{Char, Decimal as Dec, Int, Json, SmallInt, Timestamp, Uuid, Varchar},
     Index, Table,
 };
 use target::{Access, Class, Decimal, Error, Isolation, OwnedValue, Row, Session, Statement, Url, Value, Wave};
@@ -15,6 +15,7 @@ use crate::Case;
 pub(crate) const ON_ANY: &[Case] = crate::cases![
     values_at_their_limits_come_out_of_a_bulk_load_as_they_went_in,
     values_at_their_limits_come_out_as_they_were_bound,
+    identifiers_and_documents_come_out_as_they_went_in,
     a_bulk_load_of_many_pieces_stores_every_row,
     a_bulk_load_is_part_of_its_transaction,
     what_is_rolled_back_is_gone_and_what_is_committed_stays,
@@ -52,6 +53,7 @@ static KINDS: Table = Table {
     primary_key: &["id"],
     spread_by: None,
     foreign_keys: &[],
+    checks: &[],
     indexes: &[Index { name: "kinds_by_free", columns: &["free"] }],
 };
 
@@ -211,6 +213,55 @@ async fn values_at_their_limits_come_out_as_they_were_bound(url: &Url) {
         inserted.expect_affected(1).unwrap();
         assert_eq!(read(&mut session, id).await, *row, "row {id}");
     }
+}
+
+/// Types that only some databases have.
+static DOCUMENTS: Table = Table {
+    name: "documents",
+    columns: &[Column::new("id", Uuid), Column::new("ext", Json).nullable()],
+    primary_key: &["id"],
+    spread_by: None,
+    foreign_keys: &[],
+    checks: &[],
+    indexes: &[],
+};
+
+static INSERT_DOCUMENT: Statement = Statement::new("insert_document", "INSERT INTO documents VALUES ($1, $2)");
+
+async fn identifiers_and_documents_come_out_as_they_went_in(url: &Url) {
+    let mut session = Session::connect(url).await.unwrap();
+    if session.has_table(DOCUMENTS.name).await.unwrap() {
+        session.execute("DROP TABLE documents").await.unwrap();
+    }
+    let sql = session.dialect().create_table(&DOCUMENTS, true, false, &Placement::default());
+    session.execute(&sql).await.unwrap();
+    begin(&mut session);
+    let mut bulk = session.bulk(&DOCUMENTS, &BulkOptions::default()).await.unwrap();
+    bulk.start_row();
+    bulk.uuid([0xab; 16]);
+    bulk.json(r#"{"color": "a \"red\" one"}"#);
+    bulk.start_row();
+    bulk.uuid([0x0f; 16]);
+    bulk.null();
+    assert_eq!(bulk.finish().await.unwrap().rows, 2);
+    let mut wave = Wave::new();
+    let (id, ext) = ("ffffffff-0000-4000-8000-00000000000a", r#"{"brand": "x", "gears": 7}"#);
+    wave.call(&INSERT_DOCUMENT, &[id.into(), ext.into()]);
+    let [inserted] = session.send(&wave).await.unwrap();
+    inserted.expect_affected(1).unwrap();
+    session.commit().await.unwrap();
+
+    let answer = session.query("SELECT id, ext FROM documents ORDER BY id", &[]).await.unwrap();
+    let value = |row: Row<'_>, column: usize| row.value(column).unwrap().to_string();
+    let rows: Vec<_> = answer.rows().map(|row| (value(row, 0), value(row, 1))).collect();
+    let expected = [
+        ("0f0f0f0f-0f0f-0f0f-0f0f-0f0f0f0f0f0f", "NULL"),
+        ("abababab-abab-abab-abab-abababababab", r#"{"color": "a \"red\" one"}"#),
+        (id, ext),
+    ];
+    assert_eq!(rows, expected.map(|(id, ext)| (id.to_owned(), ext.to_owned())));
+    let found = session.query("SELECT ext FROM documents WHERE id = $1", &[id.into()]).await.unwrap();
+    assert_eq!(found.only().unwrap().text(0).unwrap(), ext);
 }
 
 async fn a_bulk_load_of_many_pieces_stores_every_row(url: &Url) {

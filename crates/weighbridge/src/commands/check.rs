@@ -15,6 +15,7 @@ use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &CheckArgs) -> Ended {
+    args.workload.require_transactions().map_err(Failure::Usage)?;
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "check")?;
     require_file(gateways.first())?;

@@ -13,11 +13,15 @@ use workload::tpcc::load::{
 };
 
 use super::{Ended, Failure, Status, announce, gateways, require_data, runtime, sessions, slice, slice_of};
-use crate::cli::{ClusterArgs, LoadArgs, Localities};
+use crate::cli::{ClusterArgs, LoadArgs, Localities, Workload};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
+    args.fit_workload().map_err(Failure::Usage)?;
+    if args.workload == Workload::Movr {
+        return super::load_movr::run(args);
+    }
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "load")?;
     let runtime = runtime()?;
@@ -212,7 +216,7 @@ async fn read_catalog(gateways: &Gateways) -> Result<Catalog, Failure> {
 }
 
 /// Sessions that load side by side.
-fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
+pub(super) fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
     if !gateways.dialect().parallel_writers() {
         return 1;
     }

@@ -13,6 +13,7 @@ mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
+mod load_movr;
 pub(crate) mod merge;
 pub(crate) mod null_server;
 pub(crate) mod report;
@@ -24,7 +25,9 @@ pub(crate) mod serve;
 mod step;
 pub(crate) mod sweep;
 pub(crate) mod targets;
+pub(crate) mod time;
 pub(crate) mod topology;
+pub(crate) mod tune;
 pub(crate) mod verify;
 
 use std::time::Duration;

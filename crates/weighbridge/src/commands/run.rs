@@ -17,6 +17,7 @@ use crate::faults::{Fault, Injector, Place};
 use crate::interrupt;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
+    args.workload.require_transactions().map_err(Failure::Usage)?;
     let args = &args.drive;
     let options = options(args, gateways(&args.target)?)?;
     measure(&options, args.out.as_deref(), args.check, None, args.output.format())

@@ -39,7 +39,7 @@ fn listed(dialect: &dyn Dialect) -> Target {
             spreading: dialect.spreads().iter().copied().map(Spread::name).collect(),
             isolation: isolation.iter().map(ToString::to_string).collect(),
             topology: dialect.topology().iter().filter_map(unit).collect(),
-            plans: dialect.explain(),
+            plans: dialect.explain().map(|explain| explain.run),
             judged_settings: dialect.judged_settings().len(),
         },
     }

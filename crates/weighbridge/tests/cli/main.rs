@@ -11,6 +11,7 @@ mod folders;
 mod forwarder;
 mod gateways;
 mod lab;
+mod movr;
 mod null;
 mod odbc;
 mod results;

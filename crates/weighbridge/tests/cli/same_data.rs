@@ -9,13 +9,12 @@ use crate::support::{Place, done};
 
 const LOAD_TIME: &str = "2026-11-21T12:00:00Z";
 
-/// The rows of a table as CSV, in the order in which `generate` writes them.
-async fn export(url: &Url, table: &Table) -> String {
+/// The rows of a table as CSV, in the order of their key.
+pub(crate) async fn export(session: &mut Session, table: &Table) -> String {
     let key = match table.name {
         "history" => "h_c_w_id, h_c_d_id, h_c_id".to_owned(),
         _ => table.primary_key.join(", "),
     };
-    let mut session = Session::connect(url).await.unwrap();
     let sql = format!("SELECT {} FROM {} ORDER BY {key}", table.column_list(), table.name);
     let answer = session.query(&sql, &[]).await.unwrap();
     let mut csv = Csv::default();
@@ -31,6 +30,7 @@ async fn export(url: &Url, table: &Table) -> String {
                 ColumnType::Decimal { scale, .. } => csv.decimal(row.decimal(at, scale).unwrap(), scale),
                 ColumnType::Char(_) | ColumnType::Varchar(_) => csv.text(row.text(at).unwrap()),
                 ColumnType::Timestamp => csv.timestamp(row.timestamp(at).unwrap()),
+                ColumnType::Uuid | ColumnType::Json => csv.text(&row.value(at).unwrap().to_string()),
             }
         }
     }
@@ -40,14 +40,19 @@ async fn export(url: &Url, table: &Table) -> String {
 fn compare(url: &str, csv: &std::path::Path) {
     let url = Url::parse(url).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut session = runtime.block_on(Session::connect(&url)).unwrap();
     for table in TABLES {
         let expected = std::fs::read_to_string(csv.join(format!("{}.csv", table.name))).unwrap();
-        let found = runtime.block_on(export(&url, table));
-        // Not assert_eq: nobody wants to read 30 MB of difference.
-        let differs = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
-        assert!(differs.is_none(), "{} on {url}: {differs:?}", table.name);
-        assert_eq!(expected.lines().count(), found.lines().count(), "{} on {url}", table.name);
+        let found = runtime.block_on(export(&mut session, table));
+        expect_same(&expected, &found, &format!("{} on {url}", table.name));
     }
+}
+
+/// Not assert_eq: nobody wants to read 30 MB of difference.
+pub(crate) fn expect_same(expected: &str, found: &str, what: &str) {
+    let differs = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
+    assert!(differs.is_none(), "{what}: {differs:?}");
+    assert_eq!(expected.lines().count(), found.lines().count(), "{what}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub static WAREHOUSE: Table = Table {
     ],
     primary_key: &["w_id"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: Some("w_id"),
 };
@@ -56,6 +57,7 @@ pub static DISTRICT: Table = Table {
         parent: "warehouse",
         parent_columns: &["w_id"],
     }],
+    checks: &[],
     indexes: &[],
     spread_by: Some("d_w_id"),
 };
@@ -93,6 +95,7 @@ pub static CUSTOMER: Table = Table {
         parent: "district",
         parent_columns: &["d_w_id", "d_id"],
     }],
+    checks: &[],
     indexes: &[Index { name: "customer_by_name", columns: &["c_w_id", "c_d_id", "c_last", "c_first"] }],
     spread_by: Some("c_w_id"),
 };
@@ -125,6 +128,7 @@ pub static HISTORY: Table = Table {
             parent_columns: &["d_w_id", "d_id"],
         },
     ],
+    checks: &[],
     indexes: &[],
     spread_by: Some("h_w_id"),
 };
@@ -149,6 +153,7 @@ pub static ORDERS: Table = Table {
         parent: "customer",
         parent_columns: &["c_w_id", "c_d_id", "c_id"],
     }],
+    checks: &[],
     indexes: &[Index { name: "orders_by_customer", columns: &["o_w_id", "o_d_id", "o_c_id", "o_id"] }],
     spread_by: Some("o_w_id"),
 };
@@ -164,6 +169,7 @@ pub static NEW_ORDER: Table = Table {
         parent: "orders",
         parent_columns: &["o_w_id", "o_d_id", "o_id"],
     }],
+    checks: &[],
     indexes: &[],
     spread_by: Some("no_w_id"),
 };
@@ -180,6 +186,7 @@ pub static ITEM: Table = Table {
     ],
     primary_key: &["i_id"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };
@@ -211,6 +218,7 @@ pub static STOCK: Table = Table {
         ForeignKey { name: "stock_warehouse_fk", columns: &["s_w_id"], parent: "warehouse", parent_columns: &["w_id"] },
         ForeignKey { name: "stock_item_fk", columns: &["s_i_id"], parent: "item", parent_columns: &["i_id"] },
     ],
+    checks: &[],
     indexes: &[],
     spread_by: Some("s_w_id"),
 };
@@ -245,6 +253,7 @@ pub static ORDER_LINE: Table = Table {
             parent_columns: &["s_w_id", "s_i_id"],
         },
     ],
+    checks: &[],
     indexes: &[],
     spread_by: Some("ol_w_id"),
 };
@@ -259,6 +268,7 @@ pub static CATALOG: Table = Table {
     columns: &[Column::new("name", Varchar(40)), Column::new("value", Varchar(LOCALITIES_CHARACTERS))],
     primary_key: &["name"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };
@@ -269,6 +279,7 @@ pub static PROGRESS: Table = Table {
     columns: &[Column::new("step", Varchar(80)), Column::new("w_id", Int), Column::new("rows_loaded", BigInt)],
     primary_key: &["step", "w_id"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };

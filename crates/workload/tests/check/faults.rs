@@ -63,6 +63,7 @@ impl Change {
             columns: original.columns,
             primary_key: original.primary_key,
             foreign_keys: &[],
+            checks: &[],
             indexes: &[],
             spread_by: None,
         };

@@ -117,7 +117,7 @@ fn kind(column: ColumnType, scaled: bool) -> Kind {
         ColumnType::SmallInt | ColumnType::Int | ColumnType::BigInt => Kind::Int,
         ColumnType::Decimal { .. } if scaled => Kind::Int,
         ColumnType::Decimal { .. } => Kind::Decimal,
-        ColumnType::Char(_) | ColumnType::Varchar(_) => Kind::Text,
+        ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Uuid | ColumnType::Json => Kind::Text,
         ColumnType::Timestamp => Kind::Timestamp,
     }
 }

@@ -5,7 +5,7 @@ use bytes::{BufMut, BytesMut};
 use super::Session;
 use super::rows::{EPOCH_US, put_numeric};
 use crate::Error;
-use crate::bulk::{BulkOptions, Loaded, RowSink};
+use crate::bulk::{BulkOptions, JSONB_VERSION, Loaded, RowSink};
 use crate::schema::Table;
 
 /// COPY data are sent in pieces of about this size.
@@ -109,6 +109,17 @@ impl RowSink for Bulk<'_> {
     fn timestamp(&mut self, us: i64) {
         self.buffer.put_i32(8);
         self.buffer.put_i64(us - EPOCH_US);
+    }
+
+    fn uuid(&mut self, value: [u8; 16]) {
+        self.buffer.put_i32(16);
+        self.buffer.put_slice(&value);
+    }
+
+    fn json(&mut self, value: &str) {
+        self.buffer.put_i32(value.len() as i32 + 1);
+        self.buffer.put_u8(JSONB_VERSION);
+        self.buffer.put_slice(value.as_bytes());
     }
 
     fn null(&mut self) {

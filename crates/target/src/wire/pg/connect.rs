@@ -44,7 +44,7 @@ pub(super) async fn open(address: &Address, at: usize) -> Result<Stream, Error> 
     // TLS has been seen to.
     greeting.ssl_mode(SslMode::Disable);
     // What it makes of the stream is dropped, unused, without a farewell; the stream stays with us.
-    drop(greeting.connect_raw(&mut stream, NoTls).await.map_err(super::refusal)?);
+    drop(greeting.connect_raw(&mut stream, NoTls).await.map_err(super::refusal::refusal)?);
     Ok(stream)
 }
 

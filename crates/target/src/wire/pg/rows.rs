@@ -20,8 +20,33 @@ pub(super) struct Misfit {
     parameter: Type,
 }
 
-/// Appends a parameter in its binary form; a type that is not built in takes NULL alone.
+/// Types of text, whose binary form is the text itself.
+const TEXTS: [Type; 5] = [Type::TEXT, Type::VARCHAR, Type::BPCHAR, Type::NAME, Type::UNKNOWN];
+
+/// Whether the server is to read a parameter from its text: of a type whose binary form is not known here, or a text for
+/// what is none, which it reads as it would a literal.
+pub(super) fn travels_as_text(value: Value<'_>, ty: Option<&Type>) -> bool {
+    match (value, ty) {
+        (Value::Null, _) => false,
+        (Value::Text(_), Some(ty)) => !TEXTS.contains(ty),
+        (Value::Int(_), Some(ty)) => {
+            ![Type::INT2, Type::INT4, Type::INT8, Type::NUMERIC].contains(ty) && !TEXTS.contains(ty)
+        }
+        (Value::Decimal(_), Some(ty)) => *ty != Type::NUMERIC && !TEXTS.contains(ty),
+        (Value::Timestamp(_), Some(ty)) => ![Type::TIMESTAMP, Type::TIMESTAMPTZ].contains(ty) && !TEXTS.contains(ty),
+        (_, None) => true,
+    }
+}
+
+/// Appends a parameter in its binary form, or as text where it [travels so](travels_as_text).
 pub(super) fn put(value: Value<'_>, ty: Option<&Type>, out: &mut BytesMut) -> Result<IsNull, Misfit> {
+    if travels_as_text(value, ty) {
+        match value {
+            Value::Text(text) => out.put_slice(text.as_bytes()),
+            other => out.put_slice(other.to_owned().to_string().as_bytes()),
+        }
+        return Ok(IsNull::No);
+    }
     let ty = ty.unwrap_or(&Type::ANY);
     let misfit = || Misfit { value: value.to_owned(), parameter: ty.clone() };
     match (value, ty) {
@@ -46,7 +71,26 @@ pub(super) struct Column {
     pub(super) name: String,
     /// `None` for a type that is not built in.
     pub(super) ty: Option<Type>,
+    /// Whether it comes in its binary form, or as text.
+    pub(super) binary: bool,
 }
+
+/// Types that are read in their binary form.
+const READ: [Type; 13] = [
+    Type::INT2,
+    Type::INT4,
+    Type::INT8,
+    Type::BOOL,
+    Type::FLOAT8,
+    Type::NUMERIC,
+    Type::TIMESTAMP,
+    Type::TIMESTAMPTZ,
+    Type::TEXT,
+    Type::VARCHAR,
+    Type::BPCHAR,
+    Type::NAME,
+    Type::UNKNOWN,
+];
 
 /// The rows of an answer, as they came.
 #[derive(Debug)]
@@ -65,8 +109,9 @@ pub(super) fn parameters(body: &[u8]) -> Option<Vec<Option<Type>>> {
     )
 }
 
-/// The columns that a RowDescription tells.
-pub(super) fn columns(body: &[u8]) -> Option<Vec<Column>> {
+/// The columns that a RowDescription tells. A prepared statement's are asked for in the form that is read best; those of
+/// a simple query (`simple`) come as text, all of them.
+pub(super) fn columns(body: &[u8], simple: bool) -> Option<Vec<Column>> {
     let (count, mut rest) = body.split_first_chunk::<2>()?;
     let mut columns = Vec::new();
     for _ in 0..i16::from_be_bytes(*count) {
@@ -75,7 +120,8 @@ pub(super) fn columns(body: &[u8]) -> Option<Vec<Column>> {
         // The table, the column's number in it, the type; its size, modifier and format follow.
         let (facts, behind) = rest[end + 1..].split_first_chunk::<18>()?;
         let ty = Type::from_oid(u32::from_be_bytes([facts[6], facts[7], facts[8], facts[9]]));
-        columns.push(Column { name, ty });
+        let binary = !simple && ty.as_ref().is_some_and(|ty| READ.contains(ty));
+        columns.push(Column { name, ty, binary });
         rest = behind;
     }
     Some(columns)
@@ -118,10 +164,13 @@ impl Rows {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// A column's type and bytes; `None` for NULL.
+    /// A column's type and bytes; `None` for NULL. What came as text is text, whatever its type.
     fn cell(&self, row: usize, column: usize) -> Result<(&Type, Option<&[u8]>), String> {
         let declared = self.columns.get(column).ok_or("no such column")?;
-        let ty = declared.ty.as_ref().ok_or("a column of a type that is not built in")?;
+        let ty = match &declared.ty {
+            Some(ty) if declared.binary => ty,
+            _ => &Type::TEXT,
+        };
         let cell = self.cells.get(row * self.columns.len() + column).ok_or("no such row")?;
         Ok((ty, cell.as_ref().map(|place| &self.data[place.start as usize..place.end as usize])))
     }

@@ -25,6 +25,7 @@ static TABLE: Table = Table {
     ],
     primary_key: &["id"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };

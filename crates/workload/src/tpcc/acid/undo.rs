@@ -21,6 +21,7 @@ static TABLE: Table = Table {
     ],
     primary_key: &["place"],
     foreign_keys: &[],
+    checks: &[],
     indexes: &[],
     spread_by: None,
 };

@@ -98,7 +98,7 @@ fn data_type(kind: ColumnType) -> DataType {
         ColumnType::Int => DataType::Int32,
         ColumnType::BigInt => DataType::Int64,
         ColumnType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
-        ColumnType::Char(_) | ColumnType::Varchar(_) => DataType::Utf8,
+        ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Uuid | ColumnType::Json => DataType::Utf8,
         ColumnType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
     }
 }

@@ -1,0 +1,371 @@
+//! Runs a subject on sessions, and takes the time from the first byte sent to the last row read.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use target::plan::Plan;
+use target::{Access, Answer, Canceller, Class, OwnedValue, Protocol, Session, Url, Value};
+use tokio::sync::watch;
+use workload::template::Template;
+use workload::values::{COPY, Rows, Values};
+
+use crate::Error;
+use crate::error::excerpt;
+use crate::subject::{Ending, Step, Subject};
+
+/// How often a transaction is tried that meets conflicts.
+const MOST_ATTEMPTS: u32 = 10_000;
+
+/// How long a statement that was broken off may take to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// What keeps a statement from going on for ever.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The longest that a statement may take.
+    pub timeout: Duration,
+    /// Becomes true when all is to end.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// One execution of a subject.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ran {
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Rows that its last statement returned or changed.
+    pub rows: u64,
+    /// Transactions that were tried again.
+    pub retries: u64,
+}
+
+/// Sessions on which subjects run.
+#[derive(Debug)]
+pub struct Runner {
+    lanes: Vec<Lane>,
+    limits: Limits,
+}
+
+#[derive(Debug)]
+struct Lane {
+    session: Session,
+    canceller: Option<Canceller>,
+    values: Values,
+    /// The last answer, if it is asked for.
+    last: Option<Answer>,
+}
+
+impl Runner {
+    /// A runner on sessions that are connected to `url`.
+    ///
+    /// # Errors
+    /// If a server doesn't tell how its sessions can be broken off.
+    pub async fn new(
+        sessions: Vec<Session>,
+        url: &Url,
+        values: &Values,
+        seed: u64,
+        limits: Limits,
+    ) -> Result<Self, Error> {
+        let mut lanes = Vec::with_capacity(sessions.len());
+        for (number, mut session) in sessions.into_iter().enumerate() {
+            let canceller = session.canceller(url).await?;
+            lanes.push(Lane { session, canceller, values: values.for_session(seed, number as u64), last: None });
+        }
+        Ok(Self { lanes, limits })
+    }
+
+    /// Its first session.
+    ///
+    /// # Panics
+    /// Never: a runner has a session at least.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.lanes[0].session
+    }
+
+    /// The answer to the last statement of the last subject.
+    #[must_use]
+    pub fn last(&self) -> Option<&Answer> {
+        self.lanes.first()?.last.as_ref()
+    }
+
+    /// Draws values for a statement and writes them into it.
+    ///
+    /// # Errors
+    /// A parameter without a value.
+    pub fn literal(&mut self, statement: &Template) -> Result<String, Error> {
+        let lane = &mut self.lanes[0];
+        let values = lane.values.draw(statement.names())?;
+        Ok(statement.literal(lane.session.dialect(), &values))
+    }
+
+    /// The plan of a statement, with values of its own; with `run` it is run too, and rolled back.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn plan(&mut self, statement: &Template, run: bool) -> Result<Option<Plan>, Error> {
+        let sql = self.literal(statement)?;
+        Ok(self.session().plan(&sql, run).await?)
+    }
+
+    /// Runs statements that are not timed, one after the other.
+    ///
+    /// # Errors
+    /// The database's refusal, a timeout or the user's wish.
+    pub async fn prepare(&mut self, statements: &[Template]) -> Result<(), Error> {
+        let lane = &mut self.lanes[0];
+        for statement in statements {
+            let values = lane.values.draw(statement.names())?;
+            let sql = statement.literal(lane.session.dialect(), &values);
+            ask(&mut lane.session, lane.canceller.as_ref(), &self.limits, &sql, &[], Protocol::Simple).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs a subject once.
+    ///
+    /// # Errors
+    /// The database's refusal, a timeout or the user's wish.
+    pub async fn run(&mut self, subject: &Subject) -> Result<Ran, Error> {
+        self.prepare(&subject.prepare).await?;
+        let limits = &self.limits;
+        let mut ready = Vec::new();
+        for lane in self.lanes.iter_mut().take(subject.connections) {
+            let mut rounds = Vec::new();
+            for _ in 0..subject.times {
+                rounds.push(calls(subject, lane)?);
+            }
+            ready.push((lane, rounds));
+        }
+        let started = Instant::now();
+        let ran = join_all(ready.into_iter().map(|(lane, rounds)| lane_runs(lane, subject, rounds, limits))).await;
+        let mut whole = Ran { elapsed: started.elapsed(), ..Ran::default() };
+        let mut paused = Duration::ZERO;
+        for lane in ran {
+            let (rows, retries, not_timed) = lane?;
+            whole.rows = rows;
+            whole.retries += retries;
+            paused = paused.max(not_timed);
+        }
+        whole.elapsed = whole.elapsed.saturating_sub(paused);
+        self.prepare(&subject.undo).await?;
+        Ok(whole)
+    }
+}
+
+/// An answer's rows, for parameters to take their values from.
+///
+/// # Errors
+/// A column that can't be read.
+pub fn pool(answer: &Answer) -> Result<Rows, Error> {
+    let columns = answer.get(0).map(|row| row.columns()).unwrap_or_default();
+    let mut rows = Vec::with_capacity(answer.len());
+    for row in answer.rows() {
+        let mut cells = Vec::with_capacity(columns.len());
+        for at in 0..columns.len() {
+            cells.push(match row.value(at)?.into_owned() {
+                // No parameter is one.
+                OwnedValue::Float(number) => OwnedValue::Text(number.to_string()),
+                value => value,
+            });
+        }
+        rows.push(cells);
+    }
+    Ok(Rows { columns, rows, in_order: false })
+}
+
+/// A statement with its values, ready to be sent.
+#[derive(Debug)]
+struct Call<'a> {
+    step: &'a Step,
+    sql: String,
+    /// The values by the statement's names.
+    values: Vec<OwnedValue>,
+    /// For each place, which of the values.
+    order: Vec<usize>,
+    /// Values that come from a row that an earlier step keeps.
+    kept: Vec<(usize, String)>,
+}
+
+/// All calls of a subject, made before the clock starts.
+fn calls<'a>(subject: &'a Subject, lane: &mut Lane) -> Result<Vec<Call<'a>>, Error> {
+    let dialect = lane.session.dialect();
+    let kept_names: Vec<String> =
+        subject.steps.iter().filter_map(|step| step.keep.as_deref()).map(|k| format!("{k}.")).collect();
+    let mut calls = Vec::new();
+    for step in &subject.steps {
+        let names = step.statement.names();
+        let is_kept = |name: &String| kept_names.iter().any(|prefix| name.starts_with(prefix.as_str()));
+        let drawn: Vec<String> = names.iter().filter(|name| !is_kept(name)).cloned().collect();
+        let kept: Vec<(usize, String)> =
+            names.iter().enumerate().filter(|(_, name)| is_kept(name)).map(|(at, name)| (at, name.clone())).collect();
+        let (prepared, order) = step.statement.prepared(dialect);
+        for _ in 0..step.times {
+            let mut drawn = lane.values.draw(&drawn)?.into_iter();
+            let mut next = |name: &String| if is_kept(name) { None } else { drawn.next() };
+            let values: Vec<OwnedValue> = names.iter().map(|name| next(name).unwrap_or(OwnedValue::Null)).collect();
+            let simple = subject.one_flight || subject.protocol == Protocol::Simple;
+            let sql = if simple { step.statement.literal(dialect, &values) } else { prepared.clone() };
+            let (order, kept) = (if simple { Vec::new() } else { order.clone() }, kept.clone());
+            calls.push(Call { step, sql, values, order, kept });
+        }
+    }
+    if subject.one_flight {
+        let sql = calls.iter().map(|call| call.sql.as_str()).collect::<Vec<_>>().join("; ");
+        calls.truncate(1);
+        if let Some(call) = calls.first_mut() {
+            call.sql = sql;
+            call.order.clear();
+        }
+    }
+    Ok(calls)
+}
+
+/// Rows of the last statement, attempts that failed, and the time that is not the subject's.
+async fn lane_runs(
+    lane: &mut Lane,
+    subject: &Subject,
+    rounds: Vec<Vec<Call<'_>>>,
+    limits: &Limits,
+) -> Result<(u64, u64, Duration), Error> {
+    let (mut rows, mut retries, mut paused) = (0, 0, Duration::ZERO);
+    for mut calls in rounds {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match attempt(lane, subject, &mut calls, limits).await {
+                Ok((answer, not_timed)) => {
+                    rows = answer.as_ref().map_or(0, Answer::affected);
+                    lane.last = answer;
+                    paused += not_timed;
+                    break;
+                }
+                Err(Attempt::Again(why)) if attempts >= MOST_ATTEMPTS => return Err(Error::Conflicts(attempts, why)),
+                Err(Attempt::Again(_)) => retries += 1,
+                Err(Attempt::Failed(e)) => return Err(e),
+            }
+        }
+    }
+    Ok((rows, retries, paused))
+}
+
+/// Why an attempt came to nothing.
+enum Attempt {
+    /// A conflict: another one may succeed.
+    Again(String),
+    Failed(Error),
+}
+
+impl From<Error> for Attempt {
+    fn from(e: Error) -> Self {
+        match e {
+            Error::Database(e) if e.class() == Class::Retry => Attempt::Again(e.to_string()),
+            e => Attempt::Failed(e),
+        }
+    }
+}
+
+impl From<target::Error> for Attempt {
+    fn from(e: target::Error) -> Self {
+        Error::from(e).into()
+    }
+}
+
+async fn attempt(
+    lane: &mut Lane,
+    subject: &Subject,
+    calls: &mut [Call<'_>],
+    limits: &Limits,
+) -> Result<(Option<Answer>, Duration), Attempt> {
+    let within = subject.ending != Ending::Alone;
+    if within {
+        let level = subject.isolation.unwrap_or(lane.session.dialect().default_isolation());
+        lane.session.begin(level, Access::ReadWrite);
+    }
+    let done = statements(lane, subject, calls, limits).await;
+    let mut paused = Duration::ZERO;
+    match (&done, subject.ending) {
+        (_, Ending::Alone) => {}
+        (Ok(_), Ending::Commit) => lane.session.commit().await?,
+        (Ok(_), Ending::Rollback) => {
+            let started = Instant::now();
+            lane.session.rollback().await?;
+            paused = started.elapsed();
+        }
+        (Err(_), _) => {
+            // Whatever this says, the first error says more.
+            let _ = lane.session.rollback().await;
+        }
+    }
+    done.map(|answer| (answer, paused))
+}
+
+async fn statements(
+    lane: &mut Lane,
+    subject: &Subject,
+    calls: &mut [Call<'_>],
+    limits: &Limits,
+) -> Result<Option<Answer>, Attempt> {
+    let dialect = lane.session.dialect();
+    let protocol = if subject.one_flight { Protocol::Simple } else { subject.protocol };
+    let mut last = None;
+    let mut kept: Vec<(String, OwnedValue)> = Vec::new();
+    for call in calls {
+        for (at, name) in &call.kept {
+            let value = kept.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+            call.values[*at] = value.unwrap_or(OwnedValue::Null);
+        }
+        if !call.kept.is_empty() && protocol == Protocol::Simple {
+            call.sql = call.step.statement.literal(dialect, &call.values);
+        }
+        let values: Vec<Value<'_>> = call.order.iter().map(|at| call.values[*at].borrowed()).collect();
+        let answer = ask(&mut lane.session, lane.canceller.as_ref(), limits, &call.sql, &values, protocol).await?;
+        if call.step.expect.is_some_and(|expected| answer.affected() != expected) {
+            return Err(Attempt::Again(format!("{} rows changed: {}", answer.affected(), excerpt(&call.sql))));
+        }
+        if let Some(name) = &call.step.keep {
+            if answer.is_empty() {
+                return Err(Attempt::Failed(Error::Usage(format!("no row to keep: {}", excerpt(&call.sql)))));
+            }
+            for (number, row) in answer.rows().enumerate() {
+                for (at, column) in row.columns().iter().enumerate() {
+                    let value = row.value(at)?.into_owned();
+                    if number == 0 {
+                        kept.push((format!("{name}.{column}"), value.clone()));
+                    }
+                    kept.push((format!("{name}.{column}{COPY}{number}"), value));
+                }
+            }
+        }
+        last = Some(answer);
+    }
+    Ok(last)
+}
+
+/// Sends a statement, and breaks it off if it takes too long or nobody wants it any more.
+pub(crate) async fn ask(
+    session: &mut Session,
+    canceller: Option<&Canceller>,
+    limits: &Limits,
+    sql: &str,
+    values: &[Value<'_>],
+    protocol: Protocol,
+) -> Result<Answer, Error> {
+    let mut stop = limits.stop.clone();
+    if *stop.borrow() {
+        return Err(Error::Interrupted);
+    }
+    let mut asked = std::pin::pin!(session.ask(sql, values, protocol));
+    let why = tokio::select! {
+        biased;
+        answer = &mut asked => return Ok(answer?),
+        () = tokio::time::sleep(limits.timeout) => Error::TimedOut(limits.timeout, excerpt(sql)),
+        _ = stop.wait_for(|stop| *stop) => Error::Interrupted,
+    };
+    if let Some(canceller) = canceller {
+        // If it can't be told, dropping the connection has to do.
+        let _ = tokio::time::timeout(GRACE, canceller.cancel()).await;
+        let _ = tokio::time::timeout(GRACE, asked).await;
+    }
+    Err(why)
+}

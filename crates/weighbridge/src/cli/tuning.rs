@@ -1,0 +1,86 @@
+//! Arguments of the tuning lab.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::TargetArgs;
+
+/// What the lessons' help says.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TuneCommand {
+    /// List the lessons
+    List(TuneListArgs),
+    /// Show what a lesson does: why, its statements on this kind of database, and what was published
+    Show(TuneShowArgs),
+    /// Measure lessons on a database, which is left as it was
+    Run(TuneRunArgs),
+    /// Remove what a killed `tune run` has left
+    Clean(TuneCleanArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneListArgs {
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  weighbridge tune show covering-index --url postgres://me@localhost/bench")]
+pub(crate) struct TuneShowArgs {
+    /// The lesson
+    pub(crate) lesson: String,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The lessons work on a data set of their own (MovR), in a schema of their own (weighbridge_tuning; on SQLite a\n\
+    file beside the database's) that is dropped at the end. Both sides of a lesson are run in turns, in an order that is\n\
+    drawn; where a change must be made between them, in blocks.\n\nExamples:\n  \
+    weighbridge tune run --all\n  \
+    weighbridge tune run covering-index batch-size --url postgres://me@localhost/bench --html tuning.html"
+)]
+pub(crate) struct TuneRunArgs {
+    /// The lessons to measure
+    #[arg(required_unless_present = "all")]
+    pub(crate) lessons: Vec<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "lessons")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Size of the data set: 1 is a million rides
+    #[arg(long, value_name = "FACTOR", default_value_t = 0.02, value_parser = super::movr::scale)]
+    pub(crate) scale: f64,
+    /// Pairs of executions of a lesson whose sides can be run in turns
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(6..=100_000))]
+    pub(crate) repeat: u32,
+    /// Pairs of blocks of a lesson with a change between its sides
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(6..=1000))]
+    pub(crate) rounds: u32,
+    /// From when on a lesson takes no more pairs than the six that an interval needs
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = super::duration)]
+    pub(crate) budget: Duration,
+    /// Break off a statement that takes longer
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = super::response)]
+    pub(crate) timeout: Duration,
+    /// Seed of data, values and orders [default: drawn, and shown]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Write a page too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneCleanArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}

@@ -1,0 +1,101 @@
+//! `weighbridge tune`: what is each technique worth on this database?
+
+use target::OwnSchema;
+use tuning::course::{self, Options};
+use tuning::lesson::Lesson;
+use tuning::runner::Limits;
+
+use super::{Ended, Failure, Status, gateways, require_data, runtime};
+use crate::cli::{TargetArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+use crate::{interrupt, output};
+
+pub(crate) fn run(command: &TuneCommand) -> Ended {
+    match command {
+        TuneCommand::List(args) => list(args),
+        TuneCommand::Show(args) => show(args),
+        TuneCommand::Run(args) => measure(args),
+        TuneCommand::Clean(args) => clean(&args.target),
+    }
+}
+
+fn list(args: &TuneListArgs) -> Ended {
+    let lessons = Lesson::all()?;
+    let rows: Vec<(String, String, String)> =
+        lessons.into_iter().map(|lesson| (lesson.name, lesson.title, lesson.shows)).collect();
+    match args.json {
+        true => output::print_json(&report::lessons_json(&rows))?,
+        false => output::print(&report::lessons_table(&rows))?,
+    }
+    Ok(Status::Done)
+}
+
+fn named(names: &[String]) -> Result<Vec<Lesson>, Failure> {
+    let all = Lesson::all()?;
+    let find = |name: &String| {
+        all.iter().find(|lesson| lesson.name == *name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = all.iter().map(|lesson| lesson.name.as_str()).collect();
+            Failure::Usage(format!("there is no lesson `{name}`: there are {}", known.join(", ")))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn show(args: &TuneShowArgs) -> Ended {
+    let gateways = gateways(&args.target)?;
+    require_data(&gateways, "tune")?;
+    for lesson in named(std::slice::from_ref(&args.lesson))? {
+        output::print(&course::described(&lesson, gateways.dialect())?)?;
+    }
+    Ok(Status::Done)
+}
+
+fn measure(args: &TuneRunArgs) -> Ended {
+    let gateways = gateways(&args.target)?;
+    require_data(&gateways, "tune")?;
+    let lessons = if args.all { Lesson::all()? } else { named(&args.lessons)? };
+    let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
+    let options = Options {
+        repeat: args.repeat as usize,
+        rounds: args.rounds as usize,
+        scale: args.scale,
+        seed: args.seed.unwrap_or_else(super::run::any_seed),
+        budget: args.budget,
+    };
+    let run = course::run(gateways.first(), &lessons, &options, &limits, |line| eprintln!("{line}"));
+    let result = runtime()?.block_on(run).map_err(failure)?;
+    if let Some(page) = &args.html {
+        super::report::write(page, &report::tuning_page(&result).file())?;
+    }
+    match args.json {
+        true => output::print_json(&report::tuning_json(&result))?,
+        false => output::print(&report::tuning_table(&result))?,
+    }
+    match result.interrupted {
+        true => Err(Failure::Failed("interrupted: the lessons that are shown were measured".to_owned())),
+        false => Ok(Status::Done),
+    }
+}
+
+/// Wrong usage is known before anything was touched.
+pub(super) fn failure(error: tuning::Error) -> Failure {
+    match error {
+        tuning::Error::Usage(said) => Failure::Usage(said),
+        error => Failure::Failed(error.to_string()),
+    }
+}
+
+fn clean(target: &TargetArgs) -> Ended {
+    let gateways = gateways(target)?;
+    require_data(&gateways, "clean")?;
+    let schema: OwnSchema = course::schema(gateways.first()).map_err(failure)?;
+    let removed = runtime()?.block_on(async {
+        let there = schema.exists().await?;
+        if there {
+            schema.remove().await?;
+        }
+        Ok::<_, Failure>(there)
+    })?;
+    let said = if removed { "removed" } else { "nothing to remove:" };
+    output::print(&format!("{said} {}", schema.place()))?;
+    Ok(Status::Done)
+}
