@@ -1,4 +1,5 @@
-//! A web page over a folder of results: the list, runs while they go, finished runs, comparisons, series.
+//! A web page over a folder of results: the list, runs while they go, finished runs, comparisons, series; and the metrics of
+//! a run under way, for programs.
 //!
 //! Nothing is measured and nothing is kept here: every answer is derived from the files in the folder, of which nothing
 //! outside it is ever shown. It knows no database. What may be asked by whom is `guard`; what may be read is `root`; what
@@ -11,6 +12,7 @@ mod guard;
 mod kinds;
 mod list;
 mod live;
+mod metrics;
 mod root;
 mod site;
 mod tags;
@@ -29,6 +31,7 @@ use crate::site::Site;
 use crate::tags::TagFile;
 
 pub use guard::{SHORTEST_TOKEN, Token};
+pub use metrics::MetricsServer;
 
 /// What to serve, and to whom.
 #[derive(Debug)]
@@ -62,7 +65,7 @@ pub enum ServeError {
     )]
     Open(SocketAddr),
     /// Another program listens there.
-    #[error("{0}: the port is taken; name another with --listen, or port 0 for any that is free")]
+    #[error("{0}: the port is taken; name another, or port 0 for any that is free")]
     Taken(SocketAddr),
     /// The system refuses to listen there.
     #[error("can't listen at {address}: {source}")]
@@ -72,6 +75,15 @@ pub enum ServeError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+impl ServeError {
+    fn listening(address: SocketAddr, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::AddrInUse => ServeError::Taken(address),
+            _ => ServeError::Listen { address, source },
+        }
+    }
 }
 
 /// A server that listens, and does not answer yet.
@@ -92,10 +104,7 @@ impl Server {
             return Err(ServeError::Open(listen));
         }
         let root = Root::open(&folder).map_err(|source| ServeError::Folder { folder: folder.clone(), source })?;
-        let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::AddrInUse => ServeError::Taken(listen),
-            _ => ServeError::Listen { address: listen, source },
-        };
+        let failed = |source| ServeError::listening(listen, source);
         let listener = TcpListener::bind(listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;

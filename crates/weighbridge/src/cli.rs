@@ -3,6 +3,7 @@
 mod acid;
 mod durability;
 mod fleet;
+mod metrics;
 mod movr;
 mod repeating;
 mod results;
@@ -23,6 +24,7 @@ use workload::tpcc::schema::TABLES;
 pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
+pub(crate) use metrics::MetricsArgs;
 pub(crate) use movr::MovrArgs;
 pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
@@ -332,6 +334,8 @@ pub(crate) struct DriveArgs {
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
     /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod faults;
 mod interrupt;
+mod metrics;
 mod output;
 mod progress;
 mod scenario;
