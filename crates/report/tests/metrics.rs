@@ -93,3 +93,23 @@ fn every_family_is_said_once_and_holds_its_samples_together() {
     }
     assert!(seen.len() > 15 && text.ends_with('\n'), "{seen:?}");
 }
+
+#[test]
+fn the_dashboard_asks_for_what_there_is() {
+    let record = RunRecord::new(plan(1, 60.0));
+    let text = Metrics::default().second(&TimelineRow::default(), &empty(&record.plan), &record, 0);
+    let known: Vec<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
+    let dashboard: serde_json::Value =
+        serde_json::from_str(include_str!("../../../deploy/grafana/weighbridge.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let mut asked = 0;
+    for expression in targets.map(|target| target["expr"].as_str().unwrap()) {
+        let words = expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for name in words.filter(|word| word.starts_with("weighbridge_") || word.starts_with("process_")) {
+            assert!(known.contains(&name), "{name} of {expression}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 15, "{asked}");
+}
