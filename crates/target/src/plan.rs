@@ -84,6 +84,10 @@ impl Session {
     }
 
     async fn explained(&mut self, prefix: &str, sql: &str, form: Form) -> Result<Plan, Error> {
+        if form == Form::SqliteLoops {
+            // It looks for changes of the schema by other connections only when it runs something.
+            self.ask("SELECT COUNT(*) FROM sqlite_master", &[], crate::Protocol::Simple).await?;
+        }
         let answer = self.ask(&format!("{prefix} {sql}"), &[], crate::Protocol::Simple).await?;
         forms::read(form, &Table::of(&answer)?)
     }

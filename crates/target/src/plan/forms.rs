@@ -133,7 +133,8 @@ fn mysql(table: &Table) -> Plan {
 
 fn tidb(table: &Table) -> Plan {
     let mut plan = Plan { unit: ROWS.to_owned(), ..Plan::default() };
-    let mut work = None;
+    let (mut work, mut keys) = (None, None);
+    let mut filtered = false;
     for row in &table.rows {
         let cell = |name: &str| table.cell(row, name);
         let operator = cell("id").unwrap_or("");
@@ -157,6 +158,10 @@ fn tidb(table: &Table) -> Plan {
         plan.lines.push(line);
         let name: String = operator.trim_start_matches(['│', '├', '└', '─', ' ']).chars().collect();
         let name = name.split('_').next().unwrap_or("").to_owned();
+        let above = std::mem::replace(&mut filtered, name == "Selection");
+        if let Some(count) = cell("execution info").and_then(|info| after(info, "total_process_keys: ")) {
+            *keys.get_or_insert(0.0) += count;
+        }
         // Rows that an index led to belong to the index's access.
         let looked_up = name == "TableRowIDScan";
         let how = match name.as_str() {
@@ -165,7 +170,12 @@ fn tidb(table: &Table) -> Plan {
             _ if name.ends_with("RangeScan") || name.ends_with("PointGet") || name == "Point" || looked_up => How::Seek,
             _ => continue,
         };
-        if let Some(rows) = actual {
+        // The embedded store counts what passed the filter; a full scan has read the whole table.
+        let read = match (actual, estimated) {
+            (Some(rows), Some(all)) if above && how != How::Seek => Some(rows.max(all)),
+            _ => actual,
+        };
+        if let Some(rows) = read {
             *work.get_or_insert(0.0) += rows;
         }
         let part = |label: &str| {
@@ -181,10 +191,17 @@ fn tidb(table: &Table) -> Plan {
         }
         let index = part("index:");
         let covering = index.is_some() && !object.contains("clustered index:") && name.starts_with("Index");
-        plan.accesses.push(TableAccess { table: of, index, how, covering, estimated_rows: estimated, rows: actual });
+        plan.accesses.push(TableAccess { table: of, index, how, covering, estimated_rows: estimated, rows: read });
     }
-    plan.work = work;
+    // Where the store tells how many keys it read, that is the figure.
+    plan.work = keys.or(work);
     plan
+}
+
+/// The number behind a label.
+fn after(text: &str, label: &str) -> Option<f64> {
+    let rest = text.split_once(label)?.1;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 fn sqlite(table: &Table) -> Plan {
@@ -294,6 +311,12 @@ mod tests {
     #[test]
     fn tidbs_operators_are_read_by_their_names() {
         let columns = ["id", "estrows", "actrows", "task", "access object", "execution info", "operator info"];
+        let full: [&[&str]; 2] = [
+            &["Selection_3", "400.00", "0", "cop[tikv]", "", "", ""],
+            &["└─TableFullScan_2", "500.00", "0", "cop[tikv]", "table:users", "", ""],
+        ];
+        let plan = read(Form::TidbOperators, &table(&columns, &full)).unwrap();
+        assert_eq!(plan.work, Some(500.0));
         let rows: [&[&str]; 4] = [
             &["IndexLookUp_7", "10.00", "3", "root", "", "", ""],
             &["├─IndexRangeScan_5(Build)", "10.00", "3", "cop[tikv]", "table:users, index:n(name)", "", "range:[a,a]"],

@@ -54,7 +54,7 @@ pub(crate) struct TuneRunArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Size of the data set: 1 is a million rides
-    #[arg(long, value_name = "FACTOR", default_value_t = 0.02, value_parser = super::movr::scale)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 0.1, value_parser = super::movr::scale)]
     pub(crate) scale: f64,
     /// Pairs of executions of a lesson whose sides can be run in turns
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(6..=100_000))]
