@@ -51,6 +51,9 @@ pub struct Options {
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// There is no such folder.
+    #[error("{}: there is no such folder; runs make it, or name another", .0.display())]
+    Nowhere(PathBuf),
     /// The folder can't be read.
     #[error("{}: {source}", .folder.display())]
     Folder {
@@ -103,7 +106,10 @@ impl Server {
         if !listen.ip().is_loopback() && token.is_none() {
             return Err(ServeError::Open(listen));
         }
-        let root = Root::open(&folder).map_err(|source| ServeError::Folder { folder: folder.clone(), source })?;
+        let root = Root::open(&folder).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ServeError::Nowhere(folder),
+            _ => ServeError::Folder { folder, source },
+        })?;
         let failed = |source| ServeError::listening(listen, source);
         let listener = TcpListener::bind(listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;

@@ -49,6 +49,19 @@ fn the_list_shows_what_there_is_newest_first() {
 }
 
 #[test]
+fn a_long_list_has_pages() {
+    let served = Served::new();
+    let acid = report::acid_json(&record::acid::AcidResult::default()).to_string();
+    for number in 0..450 {
+        fs::write(served.path(&format!("{number:03}.json")), &acid).unwrap();
+    }
+    let rows = |question: &str| served.get(question).body.matches("<th scope=\"row\"").count();
+    assert_eq!(["/", "/?page=2", "/?page=3", "/?page=9&q=acid", "/?page=x"].map(rows), [200, 200, 50, 50, 200]);
+    let second = served.get("/?q=json&page=2&kind=acid").body;
+    assert!(second.contains("href=\"/?q=json&amp;kind=acid&amp;page=1\""));
+}
+
+#[test]
 fn a_result_that_changes_is_read_again() {
     let served = Served::new();
     let path = served.run("run", |_| {});

@@ -87,7 +87,10 @@ fn without_a_token_only_this_machine_is_listened_to() {
     let open = Server::bind(with_token).unwrap();
     let taken = options(&format!("127.0.0.1:{}", open.address().port()), folder.path());
     assert!(matches!(refused(taken), ServeError::Taken(_)));
-    assert!(matches!(refused(options("127.0.0.1:0", &folder.path().join("nothing"))), ServeError::Folder { .. }));
+    assert!(matches!(refused(options("127.0.0.1:0", &folder.path().join("nothing"))), ServeError::Nowhere(_)));
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(matches!(refused(options("127.0.0.1:0", &file)), ServeError::Folder { .. }));
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn what_can_not_be_served_is_said_in_a_line() {
         assert_eq!(said.status, status, "{args:?}: {}", said.stderr);
         assert!(said.stderr.contains(says) && said.stderr.lines().count() == 1, "{}", said.stderr);
     };
-    refused(&[&place.text("nothing")], 1, "No such file");
+    refused(&[&place.text("nothing")], 1, "no such folder");
     refused(&[&folder, "--listen", "0.0.0.0:0"], 2, "--token-file");
     std::fs::write(place.path("token"), "short\n").unwrap();
     refused(&[&folder, "--token-file", &place.text("token")], 2, "at least 16 characters");
