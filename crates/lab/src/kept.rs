@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::network::Network;
 use crate::process::Process;
 use crate::site::{Site, check_interrupt, demolish};
-use crate::{CockroachDb, Galera, Kind, LabError, MariaDb, Node, Postgres, PostgresCluster, TiDb, YugabyteDb};
+use crate::{CockroachDb, Delays, Galera, Kind, LabError, MariaDb, Node, TiDb, YugabyteDb};
+use crate::{Postgres, PostgresCluster, PostgresRegions};
 use crate::{cockroachdb, galera, mariadb, postgres, tidb, yugabytedb};
 
 /// The file in a kept site's folder.
@@ -25,12 +27,15 @@ pub struct Description {
     starter: Option<Process>,
     /// The servers, the first being the one to connect to.
     pub nodes: Vec<Node>,
+    /// The network between the servers, where they are at a distance from each other.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub network: Option<Network>,
 }
 
 impl Description {
-    pub(crate) fn new(kind: Kind, nodes: Vec<Node>, complete: bool) -> Self {
+    pub(crate) fn new(kind: Kind, nodes: Vec<Node>, network: Option<Network>, complete: bool) -> Self {
         let starter = if complete { None } else { Process::this() };
-        Self { kind, starter, nodes }
+        Self { kind, starter, nodes, network }
     }
 
     /// Writes it in one step, so that a reader finds the old or the new one.
@@ -44,10 +49,11 @@ impl Description {
     /// How it is with the servers now.
     pub fn condition(&self) -> Condition {
         let alive = self.nodes.iter().filter(|node| node.is_alive()).count();
+        let connected = self.network.as_ref().is_none_or(Network::is_alive);
         match &self.starter {
             Some(starter) if starter.is_alive() => Condition::Starting,
             Some(_) => Condition::Unfinished,
-            None if alive == self.nodes.len() => Condition::Up,
+            None if alive == self.nodes.len() && connected => Condition::Up,
             None if alive > 0 => Condition::Degraded,
             None => Condition::Stale,
         }
@@ -96,6 +102,17 @@ pub struct Layout<'a> {
     pub regions: &'a [&'a str],
     /// Settings by name, where the kind takes them ([`Kind::takes_settings`]).
     pub settings: &'a [(&'a str, &'a str)],
+    /// How far the servers are from each other, each being in a region of its own ([`Kind::has_distance`]).
+    pub distance: Option<Distance<'a>>,
+}
+
+/// What lies between servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Distance<'a> {
+    /// The regions, and the round trips between them.
+    pub delays: &'a Delays,
+    /// The program, with its arguments, that is left behind to hold the network: it calls [`hold`](crate::hold).
+    pub holder: &'a [String],
 }
 
 /// Starts servers of a kind in a folder of their own below `base`, where they stay after the end of this program.
@@ -109,7 +126,7 @@ pub fn up(kind: Kind, layout: &Layout<'_>, base: &Path) -> Result<Description, L
 }
 
 fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, LabError> {
-    let Layout { nodes, regions, settings } = *layout;
+    let Layout { nodes, regions, settings, distance } = *layout;
     /// Gives a server its database and keeps it.
     macro_rules! keep {
         ($server:expr) => {{
@@ -117,14 +134,16 @@ fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, 
             server.create_database(DATABASE)?;
             check_interrupt()?;
             server.site().keep()?;
-            Ok(Description::new(kind, server.site().nodes(), true))
+            Ok(server.site().description())
         }};
     }
     // What is installed is found before the folder is made.
     match kind {
         Kind::Postgres => {
             let (bin, site) = (postgres::installed()?, Site::kept(kind, folder)?);
-            if nodes == 1 {
+            if let Some(Distance { delays, holder }) = distance {
+                keep!(PostgresRegions::start_in(site, bin, delays, settings, Some(holder)))
+            } else if nodes == 1 {
                 keep!(Postgres::start_in(site, bin, settings))
             } else {
                 keep!(PostgresCluster::start_in(site, bin, nodes, settings))
@@ -176,7 +195,7 @@ pub fn find(kind: Kind, base: &Path) -> Result<Option<Description>, LabError> {
 /// # Errors
 /// If a process can't be ended or the folder can't be removed; what is left stays described.
 pub fn down(found: &Description, base: &Path) -> Result<(), LabError> {
-    demolish(found.kind, &found.nodes, &folder(found.kind, base))
+    demolish(found, &folder(found.kind, base))
 }
 
 /// The folder of a kind below `base`.

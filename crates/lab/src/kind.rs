@@ -68,7 +68,12 @@ impl Kind {
         }
     }
 
-    /// Whether its nodes can be told in which region they are.
+    /// Whether its servers can be put at a distance from each other, each in a region of its own; only if asked for.
+    pub fn has_distance(self) -> bool {
+        self == Kind::Postgres
+    }
+
+    /// Whether its nodes can be told in which region they are; they are always told one.
     pub fn has_regions(self) -> bool {
         matches!(self, Kind::CockroachDb | Kind::YugabyteDb)
     }

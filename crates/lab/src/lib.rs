@@ -7,13 +7,17 @@
 
 mod cockroachdb;
 mod control;
+mod delays;
 mod error;
 mod galera;
 mod kept;
 mod kind;
+mod line;
 mod mariadb;
+mod network;
 mod postgres;
 mod postgres_cluster;
+mod postgres_regions;
 mod process;
 mod programs;
 mod proxy;
@@ -23,13 +27,16 @@ mod yugabytedb;
 
 pub use cockroachdb::CockroachDb;
 pub use control::Control;
+pub use delays::Delays;
 pub use error::LabError;
 pub use galera::Galera;
-pub use kept::{Condition, DATABASE, Description, Layout, down, find, folder, up};
+pub use kept::{Condition, DATABASE, Description, Distance, Layout, down, find, folder, up};
 pub use kind::Kind;
 pub use mariadb::MariaDb;
+pub use network::{Network, Way, hold};
 pub use postgres::Postgres;
 pub use postgres_cluster::PostgresCluster;
+pub use postgres_regions::PostgresRegions;
 pub use process::Process;
 pub use programs::state_folder;
 pub use proxy::Proxy;
@@ -66,6 +73,11 @@ pub fn newest_postgres_or_skip() -> Option<Postgres> {
 /// [`PostgresCluster::start`] with two standbys for a test, as [`or_skip`].
 pub fn postgres_cluster_or_skip() -> Option<PostgresCluster> {
     or_skip(PostgresCluster::start(3))
+}
+
+/// [`PostgresRegions::start`] for a test, as [`or_skip`].
+pub fn postgres_regions_or_skip(delays: &Delays) -> Option<PostgresRegions> {
+    or_skip(PostgresRegions::start(delays))
 }
 
 /// [`MariaDb::start`] for a test, as [`or_skip`].

@@ -1,12 +1,14 @@
 //! A network between a client and a server that can be made to fail: a forwarder of TCP connections on the loopback
 //! interface, which can be cut, slowed down, and made to lose what matters most.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::line::Line;
 
 /// How often a held connection looks whether it may go on.
 const LOOK: Duration = Duration::from_millis(5);
@@ -31,6 +33,9 @@ pub struct Proxy {
 struct Network {
     closed: AtomicBool,
     cut: AtomicBool,
+    /// The way from one end to the other and back; half of it lies on either way.
+    round_trip_us: AtomicU64,
+    /// What is added to the way back.
     delay_us: AtomicU64,
     lost_answers: AtomicU32,
     lost_requests: AtomicU32,
@@ -76,12 +81,22 @@ impl Network {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits out a cut and a delay; `false` if the proxy was closed meanwhile.
-    fn travel(&self, delayed: bool) -> bool {
-        let delay = Duration::from_micros(self.delay_us.load(Ordering::Relaxed));
-        if delayed && !delay.is_zero() {
-            std::thread::sleep(delay);
-        }
+    fn round_trip(&self) -> Duration {
+        Duration::from_micros(self.round_trip_us.load(Ordering::Relaxed))
+    }
+
+    /// How long what is said is on its way to the server.
+    fn way_there(&self) -> Duration {
+        self.round_trip() / 2
+    }
+
+    /// How long an answer is on its way to the client.
+    fn way_back(&self) -> Duration {
+        self.round_trip() / 2 + Duration::from_micros(self.delay_us.load(Ordering::Relaxed))
+    }
+
+    /// Waits out a cut; `false` if the proxy was closed meanwhile.
+    fn passes(&self) -> bool {
         while self.cut.load(Ordering::Relaxed) && !self.closed.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK);
         }
@@ -105,8 +120,18 @@ impl Proxy {
     /// # Errors
     /// If nothing can listen.
     pub fn to(server: &str) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::at((Ipv4Addr::LOCALHOST, 0).into(), server, Duration::ZERO)
+    }
+
+    /// Listens at an address and forwards every connection to `server`, over a distance: what is said arrives half a
+    /// round trip later, and so does each answer. A new connection waits for one round trip first, as for TCP's greeting.
+    ///
+    /// # Errors
+    /// If nothing can listen there.
+    pub fn at(address: SocketAddr, server: &str, round_trip: Duration) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
         let (address, network) = (listener.local_addr()?, Arc::new(Network::default()));
+        network.round_trip_us.store(micros(round_trip), Ordering::Relaxed);
         let (server, shared) = (server.to_owned(), network.clone());
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -135,7 +160,7 @@ impl Proxy {
         self.network.cut.store(true, Ordering::Relaxed);
     }
 
-    /// Ends a cut and a delay; what was sent meanwhile arrives now.
+    /// Ends a cut and what [`Proxy::delay`] added; what was sent meanwhile arrives now.
     pub fn heal(&self) {
         self.network.cut.store(false, Ordering::Relaxed);
         self.delay(Duration::ZERO);
@@ -143,8 +168,7 @@ impl Proxy {
 
     /// From now on makes each answer so much later.
     pub fn delay(&self, delay: Duration) {
-        let us = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
-        self.network.delay_us.store(us, Ordering::Relaxed);
+        self.network.delay_us.store(micros(delay), Ordering::Relaxed);
     }
 
     /// Closes all connections that are open; new ones are taken.
@@ -203,17 +227,30 @@ fn reach(server: &str) -> io::Result<TcpStream> {
     Err(failed)
 }
 
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
 /// Forwards both ways until either end closes.
 fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::Result<()> {
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
-    let ways = [(client.try_clone()?, server.try_clone()?), (server.try_clone()?, client.try_clone()?)];
+    let open = Instant::now() + network.round_trip();
+    let ways = [
+        (
+            Line::from(client.try_clone()?, open),
+            server.try_clone()?,
+            Network::way_there as fn(&Network) -> Duration,
+            ask as Way,
+        ),
+        (Line::from(server.try_clone()?, open), client.try_clone()?, Network::way_back, answer),
+    ];
     let link = Arc::new(Link { client, server, loses_answer: AtomicBool::new(false), prepared: Mutex::default() });
     network.open().push(link.clone());
-    for ((from, to), way) in ways.into_iter().zip([ask, answer]) {
+    for (line, to, delay, way) in ways {
         let (network, link) = (network.clone(), link.clone());
         std::thread::spawn(move || {
-            let _ = forward(from, to, &network, &link, way);
+            let _ = forward(&line, to, || delay(&network), |said| way(said, &network, &link));
             link.close();
             network.open().retain(|other| !Arc::ptr_eq(other, &link));
         });
@@ -224,24 +261,25 @@ fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::
 /// What becomes of something said: how many bytes of it arrive, and whether the connection lasts.
 type Way = fn(&mut [u8], &Network, &Link) -> Option<(usize, bool)>;
 
-fn forward(mut from: TcpStream, mut to: TcpStream, network: &Network, link: &Link, way: Way) -> io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let length = from.read(&mut buffer)?;
-        if length == 0 {
-            return Ok(());
-        }
-        let Some((arrives, lasts)) = way(&mut buffer[..length], network, link) else { return Ok(()) };
-        to.write_all(&buffer[..arrives])?;
+fn forward(
+    line: &Line,
+    mut to: TcpStream,
+    delay: impl Fn() -> Duration,
+    way: impl Fn(&mut [u8]) -> Option<(usize, bool)>,
+) -> io::Result<()> {
+    while let Some(mut said) = line.next(&delay) {
+        let Some((arrives, lasts)) = way(&mut said) else { break };
+        to.write_all(&said[..arrives])?;
         if !lasts {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// On the way to the server.
 fn ask(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)> {
-    if !network.travel(false) {
+    if !network.passes() {
         return None;
     }
     if link.commits(said) {
@@ -257,7 +295,7 @@ fn ask(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)>
 
 /// On the way to the client.
 fn answer(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, bool)> {
-    if link.loses_answer.load(Ordering::SeqCst) || !network.travel(true) {
+    if link.loses_answer.load(Ordering::SeqCst) || !network.passes() {
         return None;
     }
     if take_one(&network.truncated) {
@@ -271,6 +309,8 @@ fn answer(said: &mut [u8], network: &Network, link: &Link) -> Option<(usize, boo
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
 
     /// A server that answers each thing said with the same.
@@ -350,5 +390,43 @@ mod tests {
         proxy.reset();
         assert!(say(&mut client, b"two").map_or(true, |answer| answer.is_empty()));
         assert_eq!(say(&mut TcpStream::connect(proxy.address()).unwrap(), b"three").unwrap(), b"three");
+    }
+
+    #[test]
+    fn a_round_trip_takes_what_was_asked_for_within_a_tenth() {
+        let far = Duration::from_millis(60);
+        let proxy = Proxy::at((Ipv4Addr::LOCALHOST, 0).into(), &echo(), far).unwrap();
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        let mut trip = |_| {
+            let begun = Instant::now();
+            assert_eq!(say(&mut client, b"there and back").unwrap(), b"there and back");
+            begun.elapsed()
+        };
+        let mut trips: Vec<Duration> = (0..21).map(&mut trip).collect();
+        trips.remove(0);
+        trips.sort();
+        assert!(trips[0] >= far, "{trips:?}");
+        assert!(trips[10] < far + far / 10, "{trips:?}");
+    }
+
+    #[test]
+    fn what_is_said_and_answered_takes_its_way_once_however_much_it_is() {
+        let far = Duration::from_millis(40);
+        let proxy = Proxy::at((Ipv4Addr::LOCALHOST, 0).into(), &echo(), far).unwrap();
+        let begun = Instant::now();
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        assert_eq!(say(&mut client, b"one").unwrap(), b"one");
+        assert!(begun.elapsed() >= 2 * far, "the connection's own round trip, and that of what was said");
+        let begun = Instant::now();
+        let much = vec![7; 1 << 20];
+        let mut writer = client.try_clone().unwrap();
+        let saying = std::thread::spawn({
+            let much = much.clone();
+            move || writer.write_all(&much)
+        });
+        let mut answer = vec![0; much.len()];
+        client.read_exact(&mut answer).unwrap();
+        saying.join().unwrap().unwrap();
+        assert!(answer == much && begun.elapsed() >= far);
     }
 }

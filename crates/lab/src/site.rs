@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, geteuid};
 
 use crate::kept::Description;
+use crate::network::Network;
 use crate::process::{Process, end_all};
 use crate::programs::{complaint, run, succeeds};
 use crate::{Kind, LabError};
@@ -82,6 +83,8 @@ pub(crate) struct Site {
     /// Nothing is stopped or removed at the end.
     outlives: AtomicBool,
     nodes: Mutex<Vec<Node>>,
+    /// What another process holds between the nodes.
+    network: Mutex<Option<Network>>,
 }
 
 impl Site {
@@ -102,7 +105,8 @@ impl Site {
 
     fn new(kind: Kind, folder: PathBuf, kept: bool) -> Result<Self, LabError> {
         let outlives = AtomicBool::new(false);
-        let mut site = Self { kind, folder, user: None, kept, outlives, nodes: Mutex::default() };
+        let mut site =
+            Self { kind, folder, user: None, kept, outlives, nodes: Mutex::default(), network: Mutex::default() };
         site.record()?;
         if let Some(user) = kind.user().filter(|_| geteuid().is_root()) {
             site.user = Some((id("-u", user)?, id("-g", user)?));
@@ -124,7 +128,7 @@ impl Site {
         };
         let folder = std::path::absolute(folder)?;
         let (outlives, nodes) = (AtomicBool::new(true), Mutex::new(found.nodes));
-        Ok(Self { kind: found.kind, folder, user, kept: true, outlives, nodes })
+        Ok(Self { kind: found.kind, folder, user, kept: true, outlives, nodes, network: Mutex::new(found.network) })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -249,13 +253,22 @@ impl Site {
         self.record().inspect_err(|_| self.outlives.store(false, Ordering::Relaxed))
     }
 
+    /// Has a network between its nodes from now on, in place of the one that it may have had.
+    pub(crate) fn set_network(&self, network: Network) -> Result<(), LabError> {
+        let former = lock(&self.network).replace(network);
+        end_all(former.iter().filter_map(|network| network.process.as_ref()), Signal::TERM, GRACE);
+        self.record()
+    }
+
+    /// What is there.
+    pub(crate) fn description(&self) -> Description {
+        let complete = self.outlives.load(Ordering::Relaxed);
+        Description::new(self.kind, self.nodes(), lock(&self.network).clone(), complete)
+    }
+
     /// Writes down what is there.
     fn record(&self) -> Result<(), LabError> {
-        if self.kept {
-            let complete = self.outlives.load(Ordering::Relaxed);
-            Description::new(self.kind, self.nodes(), complete).write(&self.folder)?;
-        }
-        Ok(())
+        if self.kept { self.description().write(&self.folder) } else { Ok(()) }
     }
 
     fn log(&self, node: usize) -> PathBuf {
@@ -263,8 +276,7 @@ impl Site {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Node>> {
-        // A panic elsewhere must not keep the processes from being ended.
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.nodes)
     }
 }
 
@@ -272,17 +284,20 @@ impl Drop for Site {
     fn drop(&mut self) {
         if !self.outlives.load(Ordering::Relaxed) {
             // The data go with the servers, so there is nobody to tell.
-            let _ = demolish(self.kind, &self.nodes(), &self.folder);
+            let _ = demolish(&self.description(), &self.folder);
         }
     }
 }
 
 /// Ends the processes and removes the folder, in this order, so that a process that goes on stays described.
-pub(crate) fn demolish(kind: Kind, nodes: &[Node], folder: &Path) -> Result<(), LabError> {
-    end_all(nodes.iter().filter_map(|node| node.process.as_ref()), kind.end(), GRACE);
-    for node in nodes {
-        if let Some(process) = node.process.as_ref().filter(|process| process.is_alive()) {
-            return Err(LabError::Immortal { name: node.name.clone(), pid: process.pid });
+pub(crate) fn demolish(found: &Description, folder: &Path) -> Result<(), LabError> {
+    let servers = found.nodes.iter().filter_map(|node| Some((node.name.as_str(), node.process.as_ref()?)));
+    let network = found.network.iter().filter_map(|network| Some(("network", network.process.as_ref()?)));
+    end_all(servers.clone().map(|(_, process)| process), found.kind.end(), GRACE);
+    end_all(network.clone().map(|(_, process)| process), Signal::TERM, GRACE);
+    for (name, process) in servers.chain(network) {
+        if process.is_alive() {
+            return Err(LabError::Immortal { name: name.to_owned(), pid: process.pid });
         }
     }
     let deadline = Instant::now() + LET_GO;
@@ -294,6 +309,11 @@ pub(crate) fn demolish(kind: Kind, nodes: &[Node], folder: &Path) -> Result<(), 
             ended => return Ok(ended?),
         }
     }
+}
+
+/// A panic elsewhere must not keep the processes from being ended.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts on ports that are free when they are chosen, and once more on others if one was taken meanwhile.

@@ -6,6 +6,7 @@
 //! [`plan::Plan`] inside `run.json`. This crate knows neither a database nor a terminal.
 
 pub mod acid;
+pub mod advice;
 pub mod audit;
 mod base64;
 pub mod claim;
@@ -22,6 +23,7 @@ pub mod merge;
 pub mod plan;
 pub mod query_plan;
 pub mod recorder;
+pub mod regions;
 pub mod run;
 pub mod statistics;
 pub mod summary;

@@ -18,8 +18,13 @@ const ALPHA: f64 = 0.05;
 /// can't have one.
 #[must_use]
 pub fn median_places(n: usize) -> Option<(usize, usize)> {
+    median_places_but(ALPHA, n)
+}
+
+/// As [`median_places`], of the interval that misses the median with this chance at most.
+pub(crate) fn median_places_but(chance: f64, n: usize) -> Option<(usize, usize)> {
     let coin = Binomial::new(0.5, n as u64).ok()?;
-    let below = (0..n / 2).take_while(|k| 2.0 * coin.cdf(*k as u64) <= ALPHA).count();
+    let below = (0..n / 2).take_while(|k| 2.0 * coin.cdf(*k as u64) <= chance).count();
     (below > 0).then(|| (below - 1, n - below))
 }
 

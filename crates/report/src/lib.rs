@@ -3,6 +3,7 @@
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
 
 mod acid;
+mod advice;
 mod audit;
 mod calibration;
 mod check;
@@ -15,6 +16,7 @@ mod markdown;
 mod metrics;
 mod others;
 mod page;
+mod regions;
 mod sweep;
 mod table;
 mod targets;
@@ -23,6 +25,7 @@ mod topology;
 mod tuning;
 
 pub use acid::{acid_json, acid_table};
+pub use advice::{advice_json, advice_table};
 pub use audit::audit_table;
 pub use calibration::{Calibration, Path, calibration_json, calibration_table};
 pub use check::{check_json, check_table};
@@ -34,7 +37,10 @@ pub use json::json;
 pub use markdown::markdown;
 pub use metrics::Metrics;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, sweep_page, tuning_page};
+pub use page::{
+    Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, regions_page, sweep_page, tuning_page,
+};
+pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};

@@ -93,7 +93,8 @@ fn row(lesson: &LessonResult) -> Vec<String> {
     cells
 }
 
-fn interval(speedup: &Speedup) -> String {
+/// A factor's interval, and a mark where chance explains the difference.
+pub(crate) fn interval(speedup: &Speedup) -> String {
     let Some([low, high]) = speedup.interval else { return "too few".to_owned() };
     let doubt = if speedup.is_significant() { "" } else { " (chance)" };
     format!("{} to {}{doubt}", figure(low), figure(high))

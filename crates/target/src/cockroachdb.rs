@@ -200,6 +200,10 @@ impl Dialect for CockroachDb {
         )
     }
 
+    fn storing(&self) -> Option<&'static str> {
+        Some("STORING")
+    }
+
     /// It ends what a connection was doing when that is gone.
     fn cancel(&self, _backend: &str) -> Option<String> {
         None

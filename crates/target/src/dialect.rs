@@ -313,6 +313,21 @@ pub trait Dialect: Send + Sync {
         }
     }
 
+    /// The word before the columns that an index only stores; `None`: it has no such columns.
+    fn storing(&self) -> Option<&'static str> {
+        (self.wire() == WireKind::Postgres).then_some("INCLUDE")
+    }
+
+    /// A name as the database's own SQL writes it: as it is, or in quotes where it needs them.
+    fn quoted(&self, name: &str) -> String {
+        let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        match (plain, self.wire()) {
+            (true, _) if !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() => name.to_owned(),
+            (_, WireKind::Mysql) => format!("`{}`", name.replace('`', "``")),
+            _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+
     /// How a statement in the database's own SQL marks the place of its value `number`, from 1.
     fn place(&self, number: usize) -> String {
         match self.wire() {

@@ -5,6 +5,7 @@
 //! This crate knows nothing of TPC-C: it runs [`Statement`]s in [`Wave`]s and moves rows.
 
 pub mod bulk;
+pub mod catalog;
 pub mod cockroachdb;
 mod dialect;
 mod error;

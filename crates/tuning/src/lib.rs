@@ -3,10 +3,12 @@
 //! A [`subject::Subject`] is what is timed; a [`runner::Runner`] runs it on sessions; [`repeat`] repeats several of them in
 //! turns. Everything else (lessons, advice) is made of these.
 
+pub mod advise;
 pub mod course;
 pub mod error;
 pub mod lesson;
 pub mod per_database;
+pub mod regions;
 pub mod repeat;
 pub mod runner;
 pub mod subject;

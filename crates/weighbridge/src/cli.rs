@@ -3,6 +3,7 @@
 mod acid;
 mod durability;
 mod fleet;
+mod lab;
 mod metrics;
 mod movr;
 mod repeating;
@@ -24,16 +25,17 @@ use workload::tpcc::schema::TABLES;
 pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
+pub(crate) use lab::{LabCommand, LabDownArgs, LabFolderArgs, LabRegionsArgs, LabStatusArgs, LabUpArgs};
 pub(crate) use metrics::MetricsArgs;
 pub(crate) use movr::MovrArgs;
-pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName};
+pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName, ValueArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use serve::ServeArgs;
 pub(crate) use time::duration_or_zero;
-pub(crate) use tuning::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -90,6 +92,8 @@ pub(crate) enum Command {
     /// Measure what each tuning technique is worth on a database
     #[command(subcommand)]
     Tune(TuneCommand),
+    /// Propose indexes and other forms for a statement, and try each for real
+    Advise(AdviseArgs),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -519,74 +523,6 @@ pub(crate) struct NullServerArgs {
     pub(crate) spread: Duration,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum LabCommand {
-    /// Start a server or a cluster on this machine, with an empty database; it stays until `lab down`
-    Up(LabUpArgs),
-    /// Stop every process of a kind and remove its data
-    Down(LabDownArgs),
-    /// What is up, where, and whether it is alive
-    Status(LabStatusArgs),
-}
-
-/// Where the servers live.
-#[derive(Debug, Args)]
-pub(crate) struct LabFolderArgs {
-    /// The folder in which each kind has one [default: weighbridge/lab in $XDG_STATE_HOME or ~/.local/state; root: /var/lib]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  weighbridge lab up postgres\n  weighbridge lab up postgres --nodes 3           \
-    a primary and two synchronous standbys\n  \
-    weighbridge lab up postgres --set shared_buffers=4GB --set fsync=off\n  weighbridge lab up galera\n  \
-    weighbridge lab up cockroachdb --regions europe,america,asia")]
-pub(crate) struct LabUpArgs {
-    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
-    pub(crate) kind: lab::Kind,
-    /// Servers [default: 1; 3 of galera, cockroachdb and yugabytedb]
-    #[arg(long, value_name = "N")]
-    pub(crate) nodes: Option<usize>,
-    /// The regions the servers say they are in, in turn (cockroachdb, yugabytedb) [default: one of its own for each]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = region)]
-    pub(crate) regions: Vec<String>,
-    /// A setting of the server, such as shared_buffers=4GB (postgres, mariadb)
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
-    pub(crate) settings: Vec<(String, String)>,
-    #[command(flatten)]
-    pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  weighbridge lab down galera\n  weighbridge lab down --all")]
-pub(crate) struct LabDownArgs {
-    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) kind: Option<lab::Kind>,
-    /// All kinds that are there
-    #[arg(long)]
-    pub(crate) all: bool,
-    #[command(flatten)]
-    pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  weighbridge lab status --json")]
-pub(crate) struct LabStatusArgs {
-    #[command(flatten)]
-    pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// A name that can stand in a locality of any database.
 fn region(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -594,15 +530,6 @@ fn region(text: &str) -> Result<String, String> {
         return Err("use letters, digits, - and _, and commas between names".to_owned());
     }
     Ok(text.to_owned())
-}
-
-fn setting(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    match name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
-        true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
-        false => Ok((name.to_owned(), value.to_owned())),
-    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

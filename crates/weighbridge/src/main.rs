@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Time(args) => commands::time::run(&args),
         Command::Tune(command) => commands::tune::run(&command),
+        Command::Advise(args) => commands::advise::run(&args),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),

@@ -59,7 +59,7 @@ fn a_cluster_that_is_down_begins_with_the_node_that_fell_last() {
     let base = tempfile::tempdir().unwrap();
     std::fs::set_permissions(base.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let _down = Down(base.path());
-    lab::up(Kind::Galera, &Layout { nodes: 3, regions: &[], settings: &[] }, base.path()).unwrap();
+    lab::up(Kind::Galera, &Layout { nodes: 3, regions: &[], settings: &[], distance: None }, base.path()).unwrap();
     let control = Control::of(Kind::Galera, base.path()).unwrap().unwrap();
     let ask = |node: usize, sql: &str| mariadb(&Kind::Galera.url(&control.nodes()[node].address, DATABASE), sql);
     ask(0, "CREATE TABLE t (n INT PRIMARY KEY)").unwrap();

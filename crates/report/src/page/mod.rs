@@ -12,6 +12,7 @@ mod compare;
 mod database;
 mod distribution;
 mod live;
+mod regions;
 mod repeat;
 mod sections;
 mod stretches;
@@ -32,6 +33,7 @@ use charts::Pictures;
 pub use acid::acid_page;
 pub use compare::compare_page;
 pub use live::{live_page, live_parts};
+pub use regions::regions_page;
 pub use sweep::sweep_page;
 pub use tuning::tuning_page;
 

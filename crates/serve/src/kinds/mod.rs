@@ -3,6 +3,7 @@
 
 mod acid;
 mod comparison;
+mod regions;
 mod run;
 mod scenario;
 mod search;
@@ -44,8 +45,8 @@ pub(crate) enum Sign {
 }
 
 /// All kinds.
-pub(crate) static KINDS: [Kind; 7] =
-    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND, tuning::KIND];
+pub(crate) static KINDS: [Kind; 8] =
+    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND, tuning::KIND, regions::KIND];
 
 /// What the list tells of a result.
 #[derive(Debug, Clone, Default)]

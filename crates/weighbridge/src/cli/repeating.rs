@@ -68,15 +68,8 @@ pub(crate) struct TimeArgs {
     /// SQL for each session of the other side, instead of --set
     #[arg(long = "against-set", value_name = "SQL")]
     pub(crate) against_settings: Vec<String>,
-    /// Values for a parameter: NAME=GENERATOR; may be given several times
-    #[arg(long, value_name = "NAME=GENERATOR", value_parser = generator)]
-    pub(crate) values: Vec<(String, Generator)>,
-    /// Values from the rows of a CSV file whose first line names the parameters: a row an execution, again and again
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Values from rows of a query: POOL=SQL gives each column as :POOL.column, any row each time
-    #[arg(long, value_name = "POOL=SQL", value_parser = pool)]
-    pub(crate) pool: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) values: ValueArgs,
     /// Show the plan before the repetitions, and after them if it is another
     #[arg(long)]
     pub(crate) explain: bool,
@@ -95,6 +88,20 @@ pub(crate) struct TimeArgs {
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where parameters take their values.
+#[derive(Debug, Args)]
+pub(crate) struct ValueArgs {
+    /// Values for a parameter: NAME=GENERATOR; may be given several times
+    #[arg(long, value_name = "NAME=GENERATOR", value_parser = generator)]
+    pub(crate) values: Vec<(String, Generator)>,
+    /// Values from the rows of a CSV file whose first line names the parameters: a row an execution, again and again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Values from rows of a query: POOL=SQL gives each column as :POOL.column, any row each time
+    #[arg(long, value_name = "POOL=SQL", value_parser = pool)]
+    pub(crate) pool: Vec<(String, String)>,
 }
 
 /// How statements travel.

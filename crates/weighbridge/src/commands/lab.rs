@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::{Condition, Description, Kind, LabError, Layout};
+use lab::{Condition, Delays, Description, Distance, Kind, LabError, Layout, Network, Way};
 use serde_json::json;
 
 use super::{Ended, Failure, Status, me};
@@ -14,22 +14,28 @@ pub(crate) fn run(command: &LabCommand) -> Ended {
         LabCommand::Up(args) => up(args),
         LabCommand::Down(args) => down(args),
         LabCommand::Status(args) => status(args),
+        LabCommand::Regions(args) => super::regions::run(args),
+        LabCommand::Network(args) => {
+            Ok(lab::hold(args.kind, &base(args.folder.dir.as_deref())?).map(|()| Status::Done)?)
+        }
     }
 }
 
 fn up(args: &LabUpArgs) -> Ended {
     let (kind, base) = (args.kind, base(args.folder.dir.as_deref())?);
-    let (nodes, regions) = layout(args)?;
+    let (nodes, regions, delays) = layout(args)?;
     let folder = lab::folder(kind, &base);
     if let Some(found) = lab::find(kind, &base)? {
-        return already(args, nodes, &found, &folder);
+        return already(args, nodes, delays.as_ref(), &found, &folder);
     }
     interrupt::on_stop(lab::interrupt);
     eprintln!("starting {kind} in {}", folder.display());
     let regions: Vec<&str> = regions.iter().map(String::as_str).collect();
     let settings: Vec<(&str, &str)> =
         args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let layout = Layout { nodes, regions: &regions, settings: &settings };
+    let holder = holder(kind, &base)?;
+    let distance = delays.as_ref().map(|delays| Distance { delays, holder: &holder });
+    let layout = Layout { nodes, regions: &regions, settings: &settings, distance };
     let started = lab::up(kind, &layout, &base).map_err(|e| not_started(kind, &folder, &e))?;
     show(args.json, &started, &folder)?;
     if !args.json {
@@ -42,18 +48,47 @@ fn up(args: &LabUpArgs) -> Ended {
     Ok(Status::Done)
 }
 
-/// How many servers, and the regions they are in.
-fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>), Failure> {
+/// This program as it holds the network between regions.
+pub(super) fn holder(kind: Kind, base: &Path) -> Result<Vec<String>, Failure> {
+    let me = std::env::current_exe()?;
+    let words =
+        [me.as_os_str(), "lab".as_ref(), "network".as_ref(), kind.name().as_ref(), "--dir".as_ref(), base.as_os_str()];
+    Ok(words.map(|word| word.to_string_lossy().into_owned()).to_vec())
+}
+
+/// The round trips between regions, as they were given: themselves, or a file with them.
+pub(super) fn delays(regions: &[String], given: Option<&str>) -> Result<Delays, Failure> {
+    let usage = |e| Failure::Usage(format!("--delays: {e}"));
+    match given {
+        Some(file) if !file.contains('=') => {
+            let text = std::fs::read_to_string(file).map_err(|e| usage(format!("{file}: {e}")))?;
+            Delays::new(regions, &text).map_err(|e| usage(format!("{file}: {e}")))
+        }
+        given => Delays::new(regions, given.unwrap_or_default()).map_err(usage),
+    }
+}
+
+/// How many servers, the regions they are in, and how far these are from each other.
+fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Failure> {
     let (kind, possible) = (args.kind, args.kind.nodes());
-    let nodes = args.nodes.unwrap_or(*possible.start());
+    let distant = kind.has_distance() && !args.regions.is_empty();
+    let nodes = args.nodes.unwrap_or(if distant { args.regions.len() } else { *possible.start() });
     if !possible.contains(&nodes) {
         let (least, most) = possible.into_inner();
         let can = if most == 1 { "is one server".to_owned() } else { format!("has {least} to {most} nodes") };
         return Err(Failure::Usage(format!("--nodes {nodes}: {kind} {can} here")));
     }
-    if !kind.has_regions() && !args.regions.is_empty() {
-        let have: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.has_regions()).map(Kind::name).collect();
+    let has = |kind: &Kind| kind.has_regions() || kind.has_distance();
+    if !has(&kind) && !args.regions.is_empty() {
+        let have: Vec<&str> = Kind::ALL.into_iter().filter(has).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--regions: {kind} knows no regions; {} do", have.join(" and "))));
+    }
+    if !distant && args.delays.is_some() {
+        return Err(Failure::Usage(format!("--delays: there is no distance between the servers of {kind}")));
+    }
+    if distant && nodes != args.regions.len() {
+        let count = args.regions.len();
+        return Err(Failure::Usage(format!("--nodes {nodes}: {kind} has a server for each of the {count} regions")));
     }
     if !kind.takes_settings() && !args.settings.is_empty() {
         let take: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
@@ -66,15 +101,18 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>), Failure> {
         true => (1..=nodes).map(|node| format!("region{node}")).collect(),
         false => args.regions.clone(),
     };
-    Ok((nodes, regions))
+    let delays = if distant { Some(delays(&regions, args.delays.as_deref())?) } else { None };
+    Ok((nodes, regions, delays))
 }
 
 /// What `up` says when there is something of that kind.
-fn already(args: &LabUpArgs, nodes: usize, found: &Description, folder: &Path) -> Ended {
+fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Description, folder: &Path) -> Ended {
     let (kind, condition) = (args.kind, found.condition());
     let regions: Vec<&str> = found.nodes.iter().filter_map(|node| node.region.as_deref()).collect();
     let same = (args.nodes.is_none() || nodes == found.nodes.len())
-        && args.regions.iter().zip(&regions).all(|(asked, has)| asked == has);
+        && args.regions.len() <= regions.len()
+        && args.regions.iter().zip(&regions).all(|(asked, has)| asked == has)
+        && delays.is_none_or(|delays| found.network.as_ref().is_some_and(|network| is_as_far(network, delays)));
     let command = format!("lab down {kind}");
     let remove = format!("`{} {command}{}`", me(), dir(&args.folder, &command));
     let is = format!("{kind} is {condition} in {}", folder.display());
@@ -84,12 +122,22 @@ fn already(args: &LabUpArgs, nodes: usize, found: &Description, folder: &Path) -
             show(args.json, found, folder)?;
             return Ok(Status::Done);
         }
-        Condition::Up => format!("{is} already, with other nodes or regions: {remove} first"),
+        Condition::Up => format!("{is} already, with other nodes, regions or delays: {remove} first"),
         Condition::Starting => format!("{is}, by another command"),
         Condition::Degraded | Condition::Stale | Condition::Unfinished => {
             format!("{is} ({}): {remove} first", meaning(condition))
         }
     }))
+}
+
+/// Whether a network has these regions, at these distances.
+fn is_as_far(network: &Network, delays: &Delays) -> bool {
+    let number = |name: &String| delays.regions().iter().position(|region| region == name);
+    let fits = |way: &Way| match (number(&way.from), number(&way.to)) {
+        (Some(from), Some(to)) => delays.round_trip(from, to).as_micros() == u128::from(way.round_trip_us),
+        _ => false,
+    };
+    network.ways.iter().all(fits)
 }
 
 /// Says what is left of a start that failed.
@@ -177,6 +225,18 @@ fn lines(found: &Description, folder: &Path, dir_args: &LabFolderArgs) -> String
         let url = if node.process.is_some() { url } else { "-".to_owned() };
         text.push_str(&format!("  {:<10} {url}{region}  {life}\n", node.name));
     }
+    if let Some(network) = &found.network {
+        let life = match &network.process {
+            Some(process) if network.is_alive() => format!("process {}", process.pid),
+            Some(process) => format!("dead (was process {})", process.pid),
+            None => "not started".to_owned(),
+        };
+        text.push_str(&format!("  the network between them  {life}\n"));
+        for Way { from, to, address, round_trip_us, .. } in &network.ways {
+            let ms = *round_trip_us as f64 / 1000.0;
+            text.push_str(&format!("    {from} to {to}: {address}, a round trip of {ms} ms\n"));
+        }
+    }
     if !matches!(condition, Condition::Up | Condition::Starting) {
         let command = format!("lab down {kind}");
         let dir = dir(dir_args, &command);
@@ -190,7 +250,7 @@ fn meaning(condition: Condition) -> &'static str {
     match condition {
         Condition::Starting => "another command is starting it",
         Condition::Up => "all its servers run",
-        Condition::Degraded => "some of its servers are dead",
+        Condition::Degraded => "some of its processes are dead",
         Condition::Stale => "its processes are gone, its folder is left",
         Condition::Unfinished => "its start was cut short",
     }
@@ -217,6 +277,11 @@ fn document(found: &Description, folder: &Path) -> serde_json::Value {
         "condition": found.condition(),
         "folder": folder,
         "nodes": nodes.collect::<Vec<_>>(),
+        "network": found.network.as_ref().map(|network| json!({
+            "pid": network.process.as_ref().map(|process| process.pid),
+            "alive": network.is_alive(),
+            "ways": network.ways,
+        })),
     })
 }
 

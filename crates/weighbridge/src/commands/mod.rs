@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod acid;
+pub(crate) mod advise;
 mod auditing;
 pub(crate) mod calibrate;
 pub(crate) mod chaos;
@@ -16,6 +17,7 @@ pub(crate) mod load;
 mod load_movr;
 pub(crate) mod merge;
 pub(crate) mod null_server;
+mod regions;
 pub(crate) mod report;
 mod restoring;
 pub(crate) mod run;
@@ -28,6 +30,7 @@ pub(crate) mod targets;
 pub(crate) mod time;
 pub(crate) mod topology;
 pub(crate) mod tune;
+mod values;
 pub(crate) mod verify;
 
 use std::time::Duration;

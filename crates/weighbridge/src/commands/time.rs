@@ -1,17 +1,16 @@
 //! `weighbridge time`: a statement repeated, and two held against each other.
 
-use std::path::Path;
-
 use futures_util::future::join_all;
 use record::run::{Target, Tool};
 use record::timing::{Speedup, TimeResult, Timed, Timing};
-use target::{Gateways, OwnedValue, Protocol, Session};
+use target::{Gateways, Protocol, Session};
 use tuning::repeat::{Contestant, Rounds, repeat};
 use tuning::runner::{Limits, Runner};
 use tuning::subject::{Ending, Subject};
-use workload::template::{Template, split};
-use workload::values::{Rows, Values};
+use workload::template::Template;
+use workload::values::Values;
 
+use super::values::{statements_of, values};
 use super::{Ended, Failure, Status, require_data, require_file, runtime};
 use crate::cli::{ProtocolName, TimeArgs, TransactionName};
 use crate::{interrupt, output};
@@ -72,7 +71,7 @@ fn sides(args: &TimeArgs) -> Result<Vec<Side>, Failure> {
     };
     let mut statements = args.statements.clone();
     if let Some(file) = &args.file {
-        statements.extend(split(&read(file)?, gateways.dialect().wire()));
+        statements.extend(statements_of(file, gateways.dialect().wire())?);
     }
     if statements.iter().all(|statement| statement.trim().is_empty()) {
         return Err(usage("nothing to repeat: give --statement SQL or --file FILE"));
@@ -95,17 +94,13 @@ fn sides(args: &TimeArgs) -> Result<Vec<Side>, Failure> {
     Ok(sides)
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|e| Failure::Usage(format!("{}: {e}", file.display())))
-}
-
 async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResult, Option<String>), Failure> {
     let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
     let started_at = Some(jiff::Timestamp::now());
     let mut first = Session::connect(sides[0].gateways.first()).await?;
     first.commit_each().await?;
     let version = first.describe().await?.version;
-    let values = values(args, &mut first, seed).await?;
+    let values = values(&args.values, &mut first, seed).await?;
     drop(first);
     let mut lanes = Vec::new();
     for number in 0..args.concurrency {
@@ -166,32 +161,6 @@ async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResu
         interrupted,
     };
     Ok((result, shown))
-}
-
-/// Where the parameters take their values.
-async fn values(args: &TimeArgs, session: &mut Session, seed: u64) -> Result<Values, Failure> {
-    let mut values = Values::new(seed);
-    for (name, generator) in &args.values {
-        values.generate(name, generator.clone());
-    }
-    if let Some(file) = &args.csv {
-        let unreadable = |e: csv::Error| Failure::Usage(format!("{}: {e}", file.display()));
-        let mut reader = csv::Reader::from_path(file).map_err(unreadable)?;
-        let columns = reader.headers().map_err(unreadable)?.iter().map(|name| name.trim().to_owned()).collect();
-        let mut rows = Vec::new();
-        for record in reader.records() {
-            rows.push(record.map_err(unreadable)?.iter().map(|cell| OwnedValue::Text(cell.to_owned())).collect());
-        }
-        if rows.is_empty() {
-            return Err(Failure::Usage(format!("{}: no rows behind the names of the parameters", file.display())));
-        }
-        values.take_from(None, Rows { columns, rows, in_order: true });
-    }
-    for (name, sql) in &args.pool {
-        let answer = session.ask(sql, &[], Protocol::Prepared).await?;
-        values.take_from(Some(name), tuning::runner::pool(&answer)?);
-    }
-    Ok(values)
 }
 
 /// A session for each side and gateway, and what each is to repeat.

@@ -231,7 +231,15 @@ fn wrong_usage_of_the_lab_is_refused() {
     refused(&["up", "galera", "--nodes", "2"], 2, &["3 to 9"]);
     refused(&["up", "tidb", "--set", "a=b"], 2, &["no settings", "postgres and mariadb"]);
     refused(&["up", "postgres", "--set", "max_connections"], 2, &["NAME=VALUE"]);
-    refused(&["up", "postgres", "--regions", "a,b"], 2, &["no regions", "cockroachdb"]);
+    refused(&["up", "mariadb", "--regions", "a,b"], 2, &["no regions", "postgres", "cockroachdb"]);
+    refused(&["up", "postgres", "--regions", "a,b"], 2, &["how far is it from a to b?"]);
+    refused(&["up", "postgres", "--regions", "a,b", "--delays", "a:c=1"], 2, &["--delays", "a delay of c"]);
+    refused(&["up", "postgres", "--regions", "a,b", "--delays", "no/file"], 2, &["--delays", "no/file"]);
+    refused(&["up", "postgres", "--regions", "us-east1,us-west1", "--nodes", "3"], 2, &["each of the 2 regions"]);
+    refused(&["up", "cockroachdb", "--regions", "a", "--delays", "a:b=1"], 2, &["--delays", "no distance"]);
+    refused(&["up", "postgres", "--delays", "a:b=1"], 2, &["--regions"]);
+    refused(&["regions", "--regions", "a,b", "--delays", "a:b=1", "--repeat", "6"], 2, &["--repeat"]);
+    refused(&["regions", "--regions", "a"], 2, &["2 to 5"]);
     refused(&["up", "cockroachdb", "--regions", "a,b c"], 2, &["--regions"]);
     refused(&["up", "cockroachdb", "--regions", "a,b,c,d"], 2, &["--regions", "3 nodes"]);
     refused(&["down"], 2, &["KIND"]);

@@ -14,6 +14,7 @@ mod lab;
 mod movr;
 mod null;
 mod odbc;
+mod regions;
 mod results;
 mod same_data;
 mod secrets;

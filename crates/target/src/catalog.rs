@@ -1,0 +1,128 @@
+//! What a database's catalog says of a table, and how an index is made and dropped in its own words.
+
+use crate::{Error, Session, WireKind};
+
+/// An index of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableIndex {
+    /// Its name.
+    pub name: String,
+    /// Its columns in their order, those that it only stores at the end.
+    pub columns: Vec<String>,
+}
+
+/// A table as the catalog has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableInfo {
+    /// Its name.
+    pub name: String,
+    /// Its columns, in their order.
+    pub columns: Vec<String>,
+    /// Its indexes, that of its key among them where the database counts it as one.
+    pub indexes: Vec<TableIndex>,
+}
+
+/// An index that may be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewIndex {
+    /// Its name.
+    pub name: String,
+    /// Its table.
+    pub table: String,
+    /// The columns of its key.
+    pub columns: Vec<String>,
+    /// Columns that it only stores; where the database knows no such thing, they stand behind the key's.
+    pub stored: Vec<String>,
+}
+
+/// A column's name in the first place, for a table named `$1`.
+const COLUMNS: [(WireKind, &str); 3] = [
+    (
+        WireKind::Postgres,
+        "SELECT CAST(attname AS TEXT) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 \
+         AND NOT attisdropped ORDER BY attnum",
+    ),
+    (
+        WireKind::Mysql,
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = $1 \
+         ORDER BY ordinal_position",
+    ),
+    (WireKind::Sqlite, "SELECT name FROM pragma_table_info($1) ORDER BY cid"),
+];
+
+/// An index's name and one of its columns, in their order, for a table named `$1`.
+const INDEXES: [(WireKind, &str); 3] = [
+    (
+        WireKind::Postgres,
+        "SELECT CAST(i.relname AS TEXT), CAST(a.attname AS TEXT) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
+         CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(n, place) \
+         JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
+         WHERE x.indrelid = to_regclass($1) ORDER BY i.relname, k.place",
+    ),
+    (
+        WireKind::Mysql,
+        "SELECT index_name, column_name FROM information_schema.statistics \
+         WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY index_name, seq_in_index",
+    ),
+    (
+        WireKind::Sqlite,
+        "SELECT l.name, i.name FROM pragma_index_list($1) l, pragma_index_info(l.name) i \
+         WHERE i.name IS NOT NULL ORDER BY l.name, i.seqno",
+    ),
+];
+
+fn of(queries: &[(WireKind, &'static str)], wire: WireKind) -> Option<&'static str> {
+    queries.iter().find(|(known, _)| *known == wire).map(|(_, sql)| *sql)
+}
+
+impl Session {
+    /// A table's columns and indexes; `None`: there is no such table, or the catalog can't be asked.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn table_info(&mut self, name: &str) -> Result<Option<TableInfo>, Error> {
+        let wire = self.dialect().wire();
+        let (Some(columns_of), Some(indexes_of)) = (of(&COLUMNS, wire), of(&INDEXES, wire)) else { return Ok(None) };
+        let mut columns = Vec::new();
+        for row in self.query(columns_of, &[name.into()]).await?.rows() {
+            columns.push(row.text(0)?.to_owned());
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let mut indexes: Vec<TableIndex> = Vec::new();
+        for row in self.query(indexes_of, &[name.into()]).await?.rows() {
+            let (index, column) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
+            match indexes.last_mut() {
+                Some(last) if last.name == index => last.columns.push(column),
+                _ => indexes.push(TableIndex { name: index, columns: vec![column] }),
+            }
+        }
+        Ok(Some(TableInfo { name: name.to_owned(), columns, indexes }))
+    }
+
+    /// CREATE INDEX in the database's own words.
+    pub fn create_index(&self, index: &NewIndex) -> String {
+        let dialect = self.dialect();
+        let list = |names: &[String]| names.iter().map(|name| dialect.quoted(name)).collect::<Vec<_>>().join(", ");
+        let (name, table) = (&index.name, dialect.quoted(&index.table));
+        match dialect.storing() {
+            Some(word) if !index.stored.is_empty() => {
+                format!("CREATE INDEX {name} ON {table} ({}) {word} ({})", list(&index.columns), list(&index.stored))
+            }
+            _ => {
+                let all = [index.columns.as_slice(), index.stored.as_slice()].concat();
+                format!("CREATE INDEX {name} ON {table} ({})", list(&all))
+            }
+        }
+    }
+
+    /// DROP INDEX in the database's own words.
+    pub fn drop_index(&self, name: &str, table: &str) -> String {
+        let table = self.dialect().quoted(table);
+        match self.dialect().wire() {
+            WireKind::Mysql => format!("DROP INDEX {name} ON {table}"),
+            _ => format!("DROP INDEX {name}"),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `weighbridge advise`: what may help a statement, and what does.
+
+use target::Session;
+use tuning::advise::{Options, advise};
+use tuning::runner::Limits;
+
+use super::tune::failure;
+use super::values::{statements_of, values};
+use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
+use crate::cli::AdviseArgs;
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &AdviseArgs) -> Ended {
+    let gateways = gateways(&args.target)?;
+    require_data(&gateways, "advise on")?;
+    require_file(gateways.first())?;
+    let mut statements = args.statements.clone();
+    if let Some(file) = &args.file {
+        statements.extend(statements_of(file, gateways.dialect().wire())?);
+    }
+    if statements.iter().all(|statement| statement.trim().is_empty()) {
+        return Err(Failure::Usage("nothing to advise on: give --statement SQL or --file FILE".to_owned()));
+    }
+    let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
+    let options = Options {
+        try_them: args.try_them,
+        copy: args.copy,
+        rounds: args.rounds as usize,
+        block: args.repeat as usize,
+        budget: args.budget,
+        seed: args.seed.unwrap_or_else(super::run::any_seed),
+    };
+    let advised = runtime()?.block_on(async {
+        let mut session = Session::connect(gateways.first()).await?;
+        let values = values(&args.values, &mut session, options.seed).await?;
+        drop(session);
+        let mut advised = Vec::new();
+        for statement in &statements {
+            let tell = |line: &str| eprintln!("{line}");
+            advised
+                .push(advise(gateways.first(), statement, &values, &options, &limits, &tell).await.map_err(failure)?);
+        }
+        Ok::<_, Failure>(advised)
+    })?;
+    match args.json {
+        true => output::print_json(&report::advice_json(&advised))?,
+        false => output::print(&report::advice_table(&advised))?,
+    }
+    Ok(Status::Done)
+}

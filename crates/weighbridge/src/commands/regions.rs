@@ -1,0 +1,83 @@
+//! `weighbridge lab regions`: servers at a distance, and what it costs that data live far from those who use them.
+
+use std::path::{Path, PathBuf};
+
+use lab::{DATABASE, Delays, Distance, Kind, Layout, PostgresRegions};
+use record::regions::RegionsResult;
+use target::Url;
+use tuning::regions::{Place, RegionsOptions};
+
+use super::lab::{base, delays, holder};
+use super::{Ended, Failure, Status, me, runtime};
+use crate::cli::LabRegionsArgs;
+use crate::{interrupt, output};
+
+/// The size of the data: a thousand users and three hundred vehicles. More would only make the preparation longer.
+const SCALE: f64 = 0.02;
+
+const SEED: u64 = 1;
+
+pub(super) fn run(args: &LabRegionsArgs) -> Ended {
+    let delays = delays(&args.regions, args.delays.as_deref())?;
+    let most = *Kind::Postgres.nodes().end();
+    if !(2..=most).contains(&args.regions.len()) {
+        return Err(Failure::Usage(format!("--regions names {}: 2 to {most} can be had here", args.regions.len())));
+    }
+    interrupt::on_stop(lab::interrupt);
+    let result = if args.keep { in_kept(args, &delays)? } else { in_temporary(args, &delays)? };
+    if let Some(page) = &args.html {
+        super::report::write(page, &report::regions_page(&result).file())?;
+    }
+    match args.json {
+        true => output::print_json(&report::regions_json(&result))?,
+        false => output::print(&report::regions_table(&result))?,
+    }
+    Ok(Status::Done)
+}
+
+/// In servers that go when it is over, however it ends.
+fn in_temporary(args: &LabRegionsArgs, delays: &Delays) -> Result<RegionsResult, Failure> {
+    eprintln!("starting PostgreSQL in {}", args.regions.join(", "));
+    let servers = PostgresRegions::start(delays)?;
+    servers.create_database(DATABASE)?;
+    lesson(args, delays, &servers.urls(DATABASE))
+}
+
+/// In servers that stay, with the tables as they are afterwards.
+fn in_kept(args: &LabRegionsArgs, delays: &Delays) -> Result<RegionsResult, Failure> {
+    let base: PathBuf = base(args.folder.dir.as_deref())?;
+    let folder = lab::folder(Kind::Postgres, &base);
+    if folder.exists() {
+        let remove = format!("{} lab down postgres{}", me(), dir(args.folder.dir.as_deref()));
+        return Err(Failure::Failed(format!("there is a postgres in {}: `{remove}` first", folder.display())));
+    }
+    eprintln!("starting PostgreSQL in {}, in {}", args.regions.join(", "), folder.display());
+    let holder = holder(Kind::Postgres, &base)?;
+    let regions: Vec<&str> = args.regions.iter().map(String::as_str).collect();
+    let distance = Some(Distance { delays, holder: &holder });
+    let layout = Layout { nodes: regions.len(), regions: &regions, settings: &[], distance };
+    let kept = lab::up(Kind::Postgres, &layout, &base)?;
+    let result = lesson(args, delays, &kept.urls()).inspect_err(|_| {
+        // Why it failed is said; nobody wants to keep what came of it.
+        let _ = lab::down(&kept, &base);
+    })?;
+    eprintln!("kept, with the tables in the schema {}:\n  {}", tuning::regions::SCHEMA, kept.urls().join("\n  "));
+    Ok(result)
+}
+
+fn dir(dir: Option<&Path>) -> String {
+    dir.map_or_else(String::new, |dir| format!(" --dir {}", dir.display()))
+}
+
+fn lesson(args: &LabRegionsArgs, delays: &Delays, urls: &[String]) -> Result<RegionsResult, Failure> {
+    let place =
+        |(region, url): (&String, &String)| Ok::<_, Failure>(Place { region: region.clone(), url: Url::parse(url)? });
+    let places = args.regions.iter().zip(urls).map(place).collect::<Result<Vec<_>, _>>()?;
+    let numbers = 0..places.len();
+    let ms = |from: usize, to: usize| delays.round_trip(from, to).as_secs_f64() * 1000.0;
+    let delays_ms = numbers.clone().map(|from| numbers.clone().map(|to| ms(from, to)).collect()).collect();
+    let (repeat, keep) = (args.repeat, args.keep);
+    let options = RegionsOptions { places, delays_ms: Some(delays_ms), repeat, scale: SCALE, seed: SEED, keep };
+    let stop = interrupt::stop();
+    Ok(runtime()?.block_on(tuning::regions::run(&options, || *stop.borrow(), |doing| eprintln!("{doing}")))?)
+}
