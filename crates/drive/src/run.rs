@@ -59,6 +59,8 @@ pub struct Options {
     pub isolation: Option<Isolation>,
     /// Where this client stands, in its owner's words; empty: not told.
     pub region: String,
+    /// Whether the statements of the transactions are timed, each by itself.
+    pub statements: bool,
     /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
     /// What is done about errors that would come again.
@@ -418,6 +420,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         start_at: options.start.at,
         initial_delay_seconds: options.start.initial_delay.as_secs_f64(),
         region: options.region.clone(),
+        statements: options.statements,
         seed: options.seed,
         load_seed: catalog.seed,
         constants,
@@ -504,6 +507,7 @@ fn drive(
             lines,
             terminals,
             profile: Profile { style: options.style, isolation: prepared.isolation },
+            statements: plan.statements,
             factor: PlannedPacing::factor(plan.pacing),
             ramp: options.ramp,
             duration: options.duration,

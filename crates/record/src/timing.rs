@@ -39,6 +39,14 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
     }
 }
 
+/// The median of values in any order; 0 for none.
+#[must_use]
+pub fn median_of(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    median(&sorted).unwrap_or_default()
+}
+
 /// The value below which a share of sorted values lies, by the nearest rank; `None` for none.
 #[must_use]
 pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {

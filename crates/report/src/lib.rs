@@ -17,6 +17,7 @@ mod metrics;
 mod others;
 mod page;
 mod regions;
+mod statements;
 mod sweep;
 mod table;
 mod targets;

@@ -1,6 +1,6 @@
 //! What a database's catalog says of a table, and how an index is made and dropped in its own words.
 
-use crate::{Error, Session, WireKind};
+use crate::{Error, Session, WireKind, topology};
 
 /// An index of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,10 @@ pub struct NewIndex {
     /// Columns that it only stores; where the database knows no such thing, they stand behind the key's.
     pub stored: Vec<String>,
 }
+
+/// Counted page by page, which is why [`topology`] doesn't.
+const SQLITE_BYTES: &str =
+    "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = $1)";
 
 /// A column's name in the first place, for a table named `$1`.
 const COLUMNS: [(WireKind, &str); 3] = [
@@ -99,6 +103,30 @@ impl Session {
             }
         }
         Ok(Some(TableInfo { name: name.to_owned(), columns, indexes }))
+    }
+
+    /// The bytes of a table with its indexes, as the database tells them; `None`: it doesn't.
+    pub async fn table_bytes(&mut self, name: &str) -> Option<u64> {
+        if self.dialect().wire() == WireKind::Sqlite {
+            let answer = self.query(SQLITE_BYTES, &[name.into()]).await.ok()?;
+            return answer.only().ok()?.big(0).ok()?.try_into().ok();
+        }
+        let topology = topology::read(self).await;
+        let parts = topology.tables.iter().filter(|part| part.partition.is_none() && part.table == name);
+        let bytes: Vec<u64> = parts.filter_map(|part| part.bytes).collect();
+        (!bytes.is_empty()).then(|| bytes.iter().sum())
+    }
+
+    /// Refreshes a table's statistics, where the database has such a thing.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn analyze(&mut self, table: &str) -> Result<(), Error> {
+        if !self.dialect().has_statistics() {
+            return Ok(());
+        }
+        let sql = self.dialect().analyze(table);
+        self.execute(&sql).await
     }
 
     /// CREATE INDEX in the database's own words.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use record::run::{Target, Tool};
-use record::timing::{Speedup, Timing};
+use record::timing::{Speedup, Timing, median_of};
 use record::tuning::{Certainty, CurvePoint, LessonResult, Outcome, Published, Side, Space, TuningResult, WriteCost};
 use target::plan::{How, Plan};
 use target::{Dialect, OwnSchema, Protocol, Session, Url};
@@ -126,7 +126,7 @@ async fn hold(
     movr::create(&mut session, &data).await?;
     movr::load(&mut session, &data, |_, _| {}).await?;
     for table in movr::TABLES {
-        analyze(&mut session, table.name).await?;
+        session.analyze(table.name).await?;
     }
     let mut results = Vec::new();
     for lesson in lessons {
@@ -153,14 +153,6 @@ async fn hold(
         interrupted: results.len() < lessons.len(),
         lessons: results,
     })
-}
-
-async fn analyze(session: &mut Session, table: &str) -> Result<(), Error> {
-    if session.dialect().has_statistics() {
-        let sql = session.dialect().analyze(table);
-        session.execute(&sql).await?;
-    }
-    Ok(())
 }
 
 /// One lesson from its set-up to its clean-up.
@@ -336,17 +328,18 @@ impl Changed<'_> {
         }
         self.made = made;
         for table in self.tables {
-            analyze(self.session, table).await?;
+            self.session.analyze(table).await?;
         }
         Ok(())
     }
 
     /// Bytes of the tables with their indexes, where the database tells them.
     async fn bytes(&mut self) -> Option<u64> {
-        let topology = target::topology::read(self.session).await;
-        let whole = topology.tables.iter().filter(|part| part.partition.is_none() && self.tables.contains(&part.table));
-        let bytes: Vec<u64> = whole.filter_map(|part| part.bytes).collect();
-        (!bytes.is_empty()).then(|| bytes.iter().sum())
+        let mut sum = None;
+        for table in self.tables {
+            *sum.get_or_insert(0) += self.session.table_bytes(table).await?;
+        }
+        sum
     }
 }
 
@@ -437,10 +430,10 @@ impl Bench<'_> {
                     if at == 0 { result.before.plan = plan } else { result.after.plan = plan }
                 }
                 let block = self.block(at).await?;
-                block_medians[at] = median(&block);
+                block_medians[at] = median_of(&block);
                 times[at].extend(block);
                 if let Some(write) = writing {
-                    write_medians[at] = median(&self.block(write).await?);
+                    write_medians[at] = median_of(&self.block(write).await?);
                 }
             }
             pairs.push((block_medians[0], block_medians[1]));
@@ -462,8 +455,8 @@ impl Bench<'_> {
                 .and_then(|side| side.label.of(state.session.dialect()))
                 .cloned()
                 .unwrap_or_default(),
-            before_ms: median(&written.iter().map(|pair| pair.0).collect::<Vec<_>>()),
-            after_ms: median(&written.iter().map(|pair| pair.1).collect::<Vec<_>>()),
+            before_ms: median_of(&written.iter().map(|pair| pair.0).collect::<Vec<_>>()),
+            after_ms: median_of(&written.iter().map(|pair| pair.1).collect::<Vec<_>>()),
             speedup: Speedup::of(&written),
         });
         Ok(())
@@ -480,12 +473,6 @@ impl Bench<'_> {
         }
         Ok(times)
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    record::timing::median(&sorted).unwrap_or_default()
 }
 
 /// Holds a certainty against the plans.

@@ -335,6 +335,9 @@ pub(crate) struct DriveArgs {
     /// [default: stop if nothing succeeds]. Lost connections and conflicts never stop a run
     #[arg(long, value_name = "WHAT")]
     pub(crate) on_error: Option<drive::OnError>,
+    /// Time each statement by itself, and say where the time of a transaction goes
+    #[arg(long)]
+    pub(crate) statements: bool,
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,

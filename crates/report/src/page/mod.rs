@@ -15,6 +15,7 @@ mod live;
 mod regions;
 mod repeat;
 mod sections;
+mod statements;
 mod stretches;
 mod sweep;
 pub(crate) mod table;
@@ -190,6 +191,11 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             },
         },
     ];
+    if !summary.statements.is_empty() {
+        // Behind the response times, which they explain.
+        let content = statements::statements(record, summary);
+        sections.insert(3, Section { id: "statements", title: "Statements", content });
+    }
     if !record.faults.is_empty() || !summary.outages.is_empty() {
         sections.push(Section {
             id: "trouble",

@@ -68,6 +68,8 @@ impl<'a> Copy<'a> {
     /// The database's refusal.
     pub async fn attach(&self, own: &mut Session) -> Result<(), Error> {
         if let Some(file) = &self.source.file {
+            // The tables that a key refers to have no copies.
+            own.execute("PRAGMA foreign_keys = OFF").await?;
             let sql = "SELECT 1 FROM pragma_database_list WHERE name = $1";
             if own.query(sql, &[self.source.name.as_str().into()]).await?.is_empty() {
                 own.execute(&format!("ATTACH '{}' AS {}", file.replace('\'', "''"), self.source.name)).await?;
@@ -134,6 +136,8 @@ impl<'a> Copy<'a> {
             WireKind::Mysql => format!("CREATE TABLE {aside} LIKE {copy}"),
             _ => format!("CREATE TABLE {aside} AS SELECT * FROM {copy} WHERE 1 = 0"),
         };
+        // An earlier attempt may have come to nothing.
+        own.execute(&format!("DROP TABLE IF EXISTS {aside}")).await?;
         own.execute(&like).await?;
         own.execute(&format!("INSERT INTO {aside} SELECT * FROM {copy} LIMIT {INSERTED}")).await?;
         let key = self.key()?;

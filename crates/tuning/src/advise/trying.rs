@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use record::advice::{Advice, Candidate, Tried};
 use record::run::{Target, Tool};
-use record::timing::Speedup;
+use record::timing::{Speedup, median_of};
 use record::tuning::{Space, WriteCost};
 use target::catalog::{NewIndex, TableInfo};
 use target::plan::Plan;
@@ -222,7 +222,7 @@ impl Trial<'_> {
             for table in self.tables {
                 (self.tell)(&format!("copying {} (at most {rows} rows)", table.name));
                 Copy::new(&source, table).fill(&mut own, Some(rows)).await?;
-                analyze(&mut own, &table.name).await?;
+                own.analyze(&table.name).await?;
             }
         }
         let reading_session = if copied { self.schema.connect().await? } else { connected(self.url).await? };
@@ -274,14 +274,14 @@ impl Trial<'_> {
         states.truncate(1 + FINALISTS);
         self.measure(making, &mut runner, &mut states).await?;
         let now_ms = states[0].blocks_ms.clone();
-        advice.now_ms = Some(median(&now_ms));
+        advice.now_ms = Some(median_of(&now_ms));
         for state in &states[1..] {
             let Some(at) = state.candidate else { continue };
             let pairs: Vec<(f64, f64)> = now_ms.iter().copied().zip(state.blocks_ms.iter().copied()).collect();
             let candidate = &mut advice.candidates[at];
             candidate.tried = Tried::Measured;
-            candidate.before_ms = Some(median(&now_ms));
-            candidate.after_ms = Some(median(&state.blocks_ms));
+            candidate.before_ms = Some(median_of(&now_ms));
+            candidate.after_ms = Some(median_of(&state.blocks_ms));
             candidate.comparison = Speedup::of(&pairs);
             if let Some(index) = state.index {
                 match self.cost_of_writes(&source, index).await {
@@ -308,7 +308,7 @@ impl Trial<'_> {
         subject: &Subject,
         candidate: &mut Candidate,
     ) -> Result<Option<f64>, Error> {
-        let before_bytes = bytes(making, &index.table).await;
+        let before_bytes = making.table_bytes(&index.table).await;
         let started = Instant::now();
         if let Err(e) = make(making, index).await {
             (candidate.tried, candidate.reason) = (Tried::Refused, Some(e.to_string()));
@@ -330,7 +330,7 @@ impl Trial<'_> {
         candidate: &mut Candidate,
         before_bytes: Option<u64>,
     ) -> Result<Option<f64>, Error> {
-        candidate.space = match (before_bytes, bytes(making, &index.table).await) {
+        candidate.space = match (before_bytes, making.table_bytes(&index.table).await) {
             (Some(before_bytes), Some(after_bytes)) => Some(Space { before_bytes, after_bytes }),
             _ => None,
         };
@@ -396,7 +396,7 @@ impl Trial<'_> {
         while times.len() < self.options.block && (times.is_empty() || began.elapsed() < share) {
             times.push(runner.run(subject).await?.elapsed.as_secs_f64() * 1e3);
         }
-        Ok(median(&times))
+        Ok(median_of(&times))
     }
 
     /// What inserting rows pays for an index, on a copy of its table.
@@ -437,7 +437,7 @@ impl Trial<'_> {
         .await;
         measured?;
         copy.put_back(&mut own).await?;
-        let side = |of: fn(&(f64, f64)) -> f64| median(&pairs.iter().map(of).collect::<Vec<_>>());
+        let side = |of: fn(&(f64, f64)) -> f64| median_of(&pairs.iter().map(of).collect::<Vec<_>>());
         Ok(WriteCost {
             label: format!("INSERT of {} rows", copying::INSERTED),
             before_ms: side(|pair| pair.0),
@@ -464,31 +464,10 @@ async fn connected(url: &Url) -> Result<Session, Error> {
 async fn make(session: &mut Session, index: &NewIndex) -> Result<(), Error> {
     let sql = session.create_index(index);
     session.execute(&sql).await?;
-    let analyzed = analyze(session, &index.table).await;
+    let analyzed = session.analyze(&index.table).await;
     if analyzed.is_err() {
         let sql = session.drop_index(&index.name, &index.table);
         session.execute(&sql).await?;
     }
-    analyzed
-}
-
-async fn analyze(session: &mut Session, table: &str) -> Result<(), Error> {
-    if session.dialect().has_statistics() {
-        let sql = session.dialect().analyze(table);
-        session.execute(&sql).await?;
-    }
-    Ok(())
-}
-
-async fn bytes(session: &mut Session, table: &str) -> Option<u64> {
-    let topology = target::topology::read(session).await;
-    let parts = topology.tables.iter().filter(|part| part.partition.is_none() && part.table == table);
-    let bytes: Vec<u64> = parts.filter_map(|part| part.bytes).collect();
-    (!bytes.is_empty()).then(|| bytes.iter().sum())
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    record::timing::median(&sorted).unwrap_or_default()
+    Ok(analyzed?)
 }

@@ -76,6 +76,7 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         style: Style::Batch,
         mix: Mix::standard(),
         isolation: None,
+        statements: false,
         region: String::new(),
         seed: 1,
         on_error: OnError::default(),

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
         style: Style::Batch,
         mix: Mix::standard(),
         isolation: None,
+        statements: false,
         region: String::new(),
         seed: any_seed(),
         on_error: OnError::default(),

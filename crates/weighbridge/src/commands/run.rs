@@ -50,6 +50,7 @@ pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, F
         style: args.style,
         mix: args.mix,
         isolation: args.isolation,
+        statements: args.statements,
         region: args.region.clone().unwrap_or_default(),
         seed: args.seed.unwrap_or_else(any_seed),
         on_error: args.on_error.unwrap_or_default(),

@@ -20,5 +20,6 @@ mod same_data;
 mod secrets;
 mod series;
 mod serve;
+mod statements;
 mod support;
 mod whole_way;
