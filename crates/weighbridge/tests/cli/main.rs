@@ -19,6 +19,7 @@ mod results;
 mod same_data;
 mod secrets;
 mod series;
+mod serve;
 mod statements;
 mod support;
 mod whole_way;
