@@ -13,14 +13,14 @@ use ::tpcc::terminal::Terminal;
 use record::folder::ACKNOWLEDGED;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, FleetPart, LostWorker, ReconciledItem, Reconciliation, Target, Tool};
-use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
+use record::{RecordError, Recorder, RunFolder, RunRecord};
 use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
 use workload::tpcc::{Profile, Style, make_routines, rules};
 
-use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience};
+use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience, Second};
 use crate::dealing::{self, Affinity, Gateway};
 use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
 use crate::shard::{self, Remains, ShardPlan};
@@ -76,7 +76,7 @@ pub type Stop = watch::Receiver<bool>;
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A second has passed.
-    Second(&'a TimelineRow),
+    Second(Second<'a>),
     /// The terminals have stopped; the state of the database is about to be read.
     Ended,
 }
@@ -560,7 +560,7 @@ fn drive(
 
     let patience = Patience::new(options.on_error, give_up);
     let mut collector = Collector::new(record, &folder, files, clocks, threads, patience);
-    collector.collect(&inbox, &spares, &mut |row| observe(Event::Second(row)))?;
+    collector.collect(&inbox, &spares, &mut |second| observe(Event::Second(second)))?;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
     collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;

@@ -67,6 +67,8 @@ pub(crate) struct Handover {
     pub(crate) hard_failure: Option<String>,
     /// Transactions that wait for a connection.
     pub(crate) waiting: usize,
+    /// Connections that nobody uses.
+    pub(crate) idle: usize,
     /// Deliveries queued or under way.
     pub(crate) backlog: usize,
     /// Whether this is the shard's last.
@@ -305,6 +307,7 @@ async fn supervise(
             successes: shard.successes.take(),
             hard_failure: shard.hard_failure.borrow().clone(),
             waiting: shard.pool.waiting(),
+            idle: shard.pool.idle(),
             backlog: shard.backlog.get(),
             last,
         };

@@ -107,6 +107,9 @@ pub(crate) struct AdviseArgs {
     /// A file of statements, separated by semicolons
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// A statement of TPC-C in style row, such as order_status.last_order, with values as its transaction draws them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tpcc: Option<String>,
     /// Try each candidate
     #[arg(long = "try")]
     pub(crate) try_them: bool,

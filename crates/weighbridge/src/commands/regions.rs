@@ -57,7 +57,7 @@ pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
 
 fn show(result: &RegionsResult, html: Option<&Path>, json: bool) -> Ended {
     if let Some(page) = html {
-        super::report::write(page, &report::regions_page(result))?;
+        super::report::write(page, &report::regions_page(result).file())?;
     }
     match json {
         true => output::print_json(&report::regions_json(result))?,

@@ -80,7 +80,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
     let run = course::run(gateways.first(), &lessons, &options, &limits, |line| eprintln!("{line}"));
     let result = runtime()?.block_on(run).map_err(failure)?;
     if let Some(page) = &args.html {
-        super::report::write(page, &report::tuning_page(&result))?;
+        super::report::write(page, &report::tuning_page(&result).file())?;
     }
     match args.json {
         true => output::print_json(&report::tuning_json(&result))?,

@@ -20,6 +20,7 @@ mod results;
 mod same_data;
 mod secrets;
 mod series;
+mod serve;
 mod statements;
 mod support;
 mod whole_way;

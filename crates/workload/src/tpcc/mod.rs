@@ -32,7 +32,7 @@ pub use payment::PaymentOutput;
 pub use procedure::make_routines;
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
-pub use subject::{Subject, subjects};
+pub use subject::{Named, Subject, named, subjects};
 
 /// How the transactions of a run are sent.
 #[derive(Clone, Copy, Debug)]
