@@ -47,18 +47,17 @@ struct Line {
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
-    let mut characters = line.chars().peekable();
+    let mut characters = line.chars();
     while let Some(character) = characters.next() {
         match character {
             '\'' | '"' => {
-                let word = word.get_or_insert_default();
-                word.extend(characters.by_ref().take_while(|next| *next != character));
+                word.get_or_insert_default().extend(characters.by_ref().take_while(|next| *next != character));
             }
             ' ' => words.extend(word.take()),
             '#' | '&' | '>' if word.is_none() => break,
-            '|' if word.is_none() && characters.clone().any(|next| next == '-') => return None,
-            '|' if word.is_none() => break,
+            '|' if word.is_none() && characters.as_str().starts_with(" --") => return None,
             '[' if word.is_none() => return None,
+            '|' if word.is_none() => break,
             _ => word.get_or_insert_default().push(character),
         }
     }
@@ -188,7 +187,9 @@ fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => drop(plain.pop()),
+            Component::ParentDir => {
+                plain.pop();
+            }
             Component::CurDir => {}
             other => plain.push(other),
         }
