@@ -249,13 +249,18 @@ async fn measure(
     for size in &lesson.curve {
         subjects.push(lesson.subject_of_size(*size, dialect)?);
     }
+    let setups = [&lesson.before, &lesson.after].map(|side| lesson.settings(side, dialect));
+    // Sides that are set up alike share their sessions: two sessions differ by where the operating system puts them, which
+    // is more than chance.
+    let setups = if setups[0] == setups[1] { &setups[..1] } else { &setups[..] };
+    let connections = subjects.iter().map(|subject| subject.connections).max().unwrap_or(1);
     let mut runners = Vec::new();
-    for (side, subject) in [(&lesson.before, &subjects[0]), (&lesson.after, &subjects[1])] {
+    for setup in setups {
         let mut sessions = Vec::new();
-        for _ in 0..subject.connections {
+        for _ in 0..connections {
             let mut session = schema.connect().await?;
-            for setting in lesson.settings(side, dialect) {
-                session.execute(&setting).await?;
+            for setting in setup {
+                session.execute(setting).await?;
             }
             sessions.push(session);
         }
@@ -270,8 +275,11 @@ async fn measure(
     };
     result.before = side(&lesson.before.label, &subjects[0]);
     result.after = side(&lesson.after.label, &subjects[1]);
-    let contestants =
-        subjects.into_iter().enumerate().map(|(at, subject)| Contestant::new(subject, at.min(1))).collect();
+    let contestants = subjects
+        .into_iter()
+        .enumerate()
+        .map(|(at, subject)| Contestant::new(subject, at.min(runners.len() - 1)))
+        .collect();
     let luck = Stream::for_terminal(options.seed, u64::MAX);
     let mut bench = Bench { lesson, contestants, runners, luck, options, began: Instant::now() };
     match &lesson.change {

@@ -163,7 +163,8 @@ async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResu
     Ok((result, shown))
 }
 
-/// A session for each side and gateway, and what each is to repeat.
+/// A session for each gateway and set-up, and what is to be repeated in it. Sides that are set up alike share theirs: two
+/// sessions differ by where the operating system puts them, which is more than chance.
 async fn lane(
     args: &TimeArgs,
     sides: &[Side],
@@ -175,9 +176,10 @@ async fn lane(
     let mut lane = Lane { runners: Vec::new(), contestants: Vec::new() };
     let values = values.for_session(seed, number);
     for side in sides {
-        let first = lane.runners.len();
         let dialect = side.gateways.dialect();
-        for url in side.gateways.urls() {
+        let alike = args.against_urls.is_empty() && side.settings == sides[0].settings;
+        let first = if alike { 0 } else { lane.runners.len() };
+        for url in side.gateways.urls().iter().skip(lane.runners.len() - first) {
             let mut session = Session::connect(url).await?;
             session.commit_each().await?;
             for setting in &side.settings {
@@ -196,7 +198,9 @@ async fn lane(
                 protocol: if args.protocol == ProtocolName::Simple { Protocol::Simple } else { Protocol::Prepared },
                 ..Subject::of(Template::parse(sql.trim().trim_end_matches(';'), dialect.wire()))
             };
-            for runner in first..lane.runners.len() {
+            // Before anything is run.
+            values.clone().draw(subject.steps[0].statement.names()).map_err(|e| Failure::Usage(e.to_string()))?;
+            for runner in first..first + side.gateways.urls().len() {
                 lane.contestants.push(Contestant::new(subject.clone(), runner));
             }
         }

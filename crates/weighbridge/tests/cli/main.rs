@@ -20,4 +20,6 @@ mod same_data;
 mod secrets;
 mod series;
 mod support;
+mod time;
+mod tuning;
 mod whole_way;
