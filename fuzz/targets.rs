@@ -97,7 +97,7 @@ pub(crate) fn sweep_json(data: &[u8]) {
     match SweepPlan::read(folder.path()).and_then(|_| Sweep::open(folder.path())) {
         Ok(sweep) => {
             let _ = (report::sweep_table(&sweep), report::sweep_markdown(&sweep), report::sweep_json(&sweep));
-            let _ = report::sweep_page(&sweep);
+            let _ = report::sweep_page(&sweep).file();
         }
         Err(e) => one_line(&e.to_string()),
     }
@@ -156,11 +156,12 @@ fn in_a_run(damaged: &str, data: &[u8]) {
     let _ = report::json(&opened.record, &summary, &verdict);
     let _ = report::cockroach_lines(&opened.record, &summary);
     let _ = report::yugabyte_block(&opened, &summary);
-    let _ = report::page(&opened, &summary, &verdict);
+    let _ = report::page(&opened, &summary, &verdict).file();
+    let _ = report::live_parts(&opened, &summary);
     if let [Ok(damaged), Ok(whole)] = ["damaged", "whole"].map(|run| Compared::open(&path(run)))
         && let Ok(comparison) = compare(&[whole], &[damaged], true)
     {
-        let _ = (report::compare_table(&comparison), report::compare_page(&comparison));
+        let _ = (report::compare_table(&comparison), report::compare_page(&comparison).file());
     }
     if let Err(e) = merge_with_whole(opened, &path("whole"), &path("merged")) {
         one_line(&e);

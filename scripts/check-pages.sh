@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pages of a run, a sweep, a comparison and the ACID tests, and examines them in a headless Chromium: see check_pages.py.
+# Makes the pages of a run, a sweep, a comparison and the ACID tests, and examines them in a headless Chromium: see
+# check_pages.py; then `weighbridge serve` over the same results, and a run that is watched to its end: see check_serve.py.
 #
 #   scripts/check-pages.sh [FOLDER]       screenshots go to FOLDER
 #
@@ -31,7 +32,8 @@ if [ -z "$tool" ]; then
     tool=${CARGO_TARGET_DIR:-target}/release/weighbridge
 fi
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 for run in base new; do
     "$tool" run --url 'null:?latency=2ms&spread=1ms' --warehouses 50 --ramp 1s --duration 6s --seed 7 \
         --out "$work/$run" >/dev/null 2>&1
@@ -40,6 +42,16 @@ done
 "$tool" sweep --url 'null:?latency=1ms' --warehouses 4 --connections 2,4 --repeat 2 --pacing none \
     --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1
 "$tool" load --url "sqlite:$work/acid.db" --warehouses 1 >/dev/null 2>&1
-"$tool" acid --url "sqlite:$work/acid.db" --seed 7 --html "$work/acid.html" >/dev/null 2>&1
+"$tool" acid --url "sqlite:$work/acid.db" --seed 7 --html "$work/acid.html" --json >"$work/acid.json" 2>/dev/null
 PYTHONPATH=$cache python3 scripts/check_pages.py "${1:-}" \
     "$work/base/report.html" "$work/sweep/report.html" "$work/compare.html" "$work/acid.html"
+
+mkdir "$work/results"
+mv "$work"/{base,new,sweep,acid.json} "$work/results"
+"$tool" run --url 'null:?latency=1ms' --warehouses 4 --pacing none --ramp 0s --duration 3s \
+    --out "$work/results/free" >/dev/null 2>&1
+"$tool" serve "$work/results" --listen 127.0.0.1:0 --writable >"$work/address" 2>/dev/null &
+server=$!
+for _ in $(seq 100); do [ -s "$work/address" ] && break; sleep 0.1; done
+PYTHONPATH=$cache python3 scripts/check_serve.py "${1:-}" "$(cat "$work/address")" "$work/results" \
+    "$tool" run --url "sqlite:$work/acid.db" --pacing none --ramp 2s --duration 8s --out "$work/results/live"

@@ -93,6 +93,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
         style: load.style,
         mix: Mix::standard(),
         isolation: None,
+        statements: false,
         region: String::new(),
         seed: 1,
         on_error: OnError::default(),

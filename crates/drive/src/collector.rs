@@ -37,6 +37,19 @@ impl Clocks {
     }
 }
 
+/// A second of a run, as it is told to whoever looks on.
+#[derive(Clone, Copy, Debug)]
+pub struct Second<'a> {
+    /// Its figures.
+    pub row: &'a TimelineRow,
+    /// What was recorded in it.
+    pub recorder: &'a Recorder,
+    /// The run with this second.
+    pub record: &'a RunRecord,
+    /// Connections that nobody uses at its end; the others are at work, or being replaced.
+    pub idle: u64,
+}
+
 /// The files of a run in the making.
 pub(crate) struct Files {
     pub(crate) timeline: Timeline,
@@ -94,7 +107,7 @@ impl<'a> Collector<'a> {
         &mut self,
         inbox: &mpsc::Receiver<(usize, Handover)>,
         spares: &[mpsc::Sender<Box<Recorder>>],
-        observe: &mut dyn FnMut(&TimelineRow),
+        observe: &mut dyn FnMut(Second<'_>),
     ) -> Result<(), RecordError> {
         // A fleet may have agreed on a start some seconds ahead; what passes until then is in no second of the run.
         std::thread::sleep(self.clocks.run_start.saturating_duration_since(Instant::now()));
@@ -102,7 +115,7 @@ impl<'a> Collector<'a> {
         let mut from = Duration::ZERO;
         loop {
             let mut row = TimelineRow::default();
-            let mut last = true;
+            let (mut last, mut idle) = (true, 0);
             let mut successes: Option<(Instant, Instant)> = None;
             // The shards' seconds end at the same instants, so one of each belongs together.
             for _ in 0..self.shards {
@@ -110,6 +123,7 @@ impl<'a> Collector<'a> {
                 self.merged.merge(&handover.recorder);
                 row.waiting += handover.waiting as u64;
                 row.backlog += handover.backlog as u64;
+                idle += handover.idle as u64;
                 last &= handover.last;
                 if let Some((first, latest)) = handover.successes {
                     let (others_first, others_latest) = successes.unwrap_or((first, latest));
@@ -127,7 +141,9 @@ impl<'a> Collector<'a> {
             }
             let to = self.clocks.run_start.elapsed();
             self.note_trouble(successes, from, last.then_some(to));
-            self.end_second(row, from, to, last, observe)?;
+            let row = self.end_second(row, from, to, last)?;
+            observe(Second { row: &row, recorder: &self.merged, record: self.record, idle });
+            self.merged.clear();
             from = to;
             if last {
                 return Ok(());
@@ -189,8 +205,7 @@ impl<'a> Collector<'a> {
         from: Duration,
         to: Duration,
         last: bool,
-        observe: &mut dyn FnMut(&TimelineRow),
-    ) -> Result<(), RecordError> {
+    ) -> Result<TimelineRow, RecordError> {
         let (cpu, wall) = self.meter.read();
         row.elapsed_s = to.as_secs_f64();
         row.stage = match () {
@@ -210,9 +225,7 @@ impl<'a> Collector<'a> {
         self.files.latency.append(from, to - from, Interval::Recorded(&self.merged))?;
         self.files.timeline.append(&row)?;
         self.folder.write_record(self.record)?;
-        self.merged.clear();
-        observe(&row);
-        Ok(())
+        Ok(row)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn queue(shard: &Rc<Shard>, line: usize, request: Delivery, queued: I
         })
         .await;
         let completed = Instant::now();
-        let gateway = connection.gateway;
+        let (gateway, laps) = (connection.gateway, connection.session.take_laps());
         shard.release(connection, ended.as_ref().err());
 
         let phase = shard.interval.phase(queued, completed);
@@ -62,6 +62,7 @@ pub(crate) fn queue(shard: &Rc<Shard>, line: usize, request: Delivery, queued: I
             retries,
             outcome,
         };
+        shard.record_laps(DELIVERY, phase, &sample, laps);
         let mut recorder = shard.recorder();
         recorder.deferred(DELIVERY, phase, &sample);
         recorder.through(gateway, DELIVERY, phase, &sample);

@@ -27,6 +27,8 @@ const PAUSE_A_CONNECTION: Duration = Duration::from_millis(5);
 pub(crate) struct Failover {
     urls: Vec<Url>,
     style: Style,
+    /// Whether statements are timed.
+    statements: bool,
     homes: Vec<Home>,
     /// Where the next stand-in looks first, so that the living share the dead one's connections.
     turn: Cell<usize>,
@@ -47,19 +49,22 @@ struct Home {
 
 impl Failover {
     /// Of a shard with so many connections.
-    pub(crate) fn new(urls: Vec<Url>, style: Style, shard: usize, connections: usize) -> Self {
+    pub(crate) fn new(urls: Vec<Url>, style: Style, statements: bool, shard: usize, connections: usize) -> Self {
         let homes = urls.iter().map(|_| Home::default()).collect();
         let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
         let (least, most) = LONGEST_PAUSE;
         let connections = u32::try_from(connections).unwrap_or(u32::MAX);
         let longest_pause = PAUSE_A_CONNECTION.saturating_mul(connections).clamp(least, most);
-        Self { urls, style, homes, turn: Cell::new(shard), jitter, longest_pause }
+        Self { urls, style, statements, homes, turn: Cell::new(shard), jitter, longest_pause }
     }
 
     /// Opens a session through a gateway and makes it ready.
     pub(crate) async fn open(&self, gateway: usize) -> Result<Session, Error> {
         let mut session = Session::connect(&self.urls[gateway]).await?;
         make_ready(&mut session, self.style).await?;
+        if self.statements {
+            session.time_statements();
+        }
         Ok(session)
     }
 

@@ -19,6 +19,6 @@ mod shard;
 mod tare;
 mod terminal;
 
-pub use collector::OnError;
+pub use collector::{OnError, Second};
 pub use dealing::Affinity;
 pub use run::{Event, Options, Pacing, RunError, Stop, run};

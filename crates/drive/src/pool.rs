@@ -94,6 +94,11 @@ impl Pool {
         self.lines.iter().map(|line| line.borrow().waiting.len()).sum()
     }
 
+    /// How many connections nobody uses now.
+    pub(crate) fn idle(&self) -> usize {
+        self.lines.iter().map(|line| line.borrow().idle.iter().map(Vec::len).sum::<usize>()).sum()
+    }
+
     /// The only line, or that of a gateway's own connections.
     fn line_of(&self, home: usize) -> &RefCell<Line> {
         &self.lines[home % self.lines.len()]

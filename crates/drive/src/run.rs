@@ -13,14 +13,14 @@ use ::tpcc::terminal::Terminal;
 use record::folder::ACKNOWLEDGED;
 use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
 use record::run::{Client, Ended, FleetPart, LostWorker, ReconciledItem, Reconciliation, Target, Tool};
-use record::{RecordError, Recorder, RunFolder, RunRecord, TimelineRow};
+use record::{RecordError, Recorder, RunFolder, RunRecord};
 use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
 use tokio::sync::watch;
 use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::ledger::{Ledger, State, reconcile};
 use workload::tpcc::{Profile, Style, make_routines, rules};
 
-use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience};
+use crate::collector::{Clocks, Collector, DELIVERIES, DeliveryFile, Files, OnError, Patience, Second};
 use crate::dealing::{self, Affinity, Gateway};
 use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
 use crate::shard::{self, Remains, ShardPlan};
@@ -59,6 +59,8 @@ pub struct Options {
     pub isolation: Option<Isolation>,
     /// Where this client stands, in its owner's words; empty: not told.
     pub region: String,
+    /// Whether the statements of the transactions are timed, each by itself.
+    pub statements: bool,
     /// Seed of the inputs; of a fleet that of worker 1 counts.
     pub seed: u64,
     /// What is done about errors that would come again.
@@ -74,7 +76,7 @@ pub type Stop = watch::Receiver<bool>;
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A second has passed.
-    Second(&'a TimelineRow),
+    Second(Second<'a>),
     /// The terminals have stopped; the state of the database is about to be read.
     Ended,
 }
@@ -418,6 +420,7 @@ fn plan(options: &Options, catalog: &Catalog, description: &Description) -> Resu
         start_at: options.start.at,
         initial_delay_seconds: options.start.initial_delay.as_secs_f64(),
         region: options.region.clone(),
+        statements: options.statements,
         seed: options.seed,
         load_seed: catalog.seed,
         constants,
@@ -504,6 +507,7 @@ fn drive(
             lines,
             terminals,
             profile: Profile { style: options.style, isolation: prepared.isolation },
+            statements: plan.statements,
             factor: PlannedPacing::factor(plan.pacing),
             ramp: options.ramp,
             duration: options.duration,
@@ -556,7 +560,7 @@ fn drive(
 
     let patience = Patience::new(options.on_error, give_up);
     let mut collector = Collector::new(record, &folder, files, clocks, threads, patience);
-    collector.collect(&inbox, &spares, &mut |row| observe(Event::Second(row)))?;
+    collector.collect(&inbox, &spares, &mut |second| observe(Event::Second(second)))?;
     let remains: Option<Vec<Remains>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
     let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
     collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use ::tpcc::input::{Input, Kind};
 use ::tpcc::terminal::Terminal;
-use record::{Failure, Phase, Recorder};
-use target::{Class, Error, Url};
+use record::{Failure, Phase, Recorder, Sample};
+use target::{Class, Error, Lap, Url};
 use tokio::sync::watch;
 use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::ledger::Ledger;
@@ -41,6 +41,8 @@ pub(crate) struct ShardPlan {
     /// The terminals, each with the line in which it waits for a connection.
     pub(crate) terminals: Vec<(Terminal, usize)>,
     pub(crate) profile: Profile,
+    /// Whether statements are timed.
+    pub(crate) statements: bool,
     /// What keying and think times are multiplied with; 0 for none.
     pub(crate) factor: f64,
     pub(crate) ramp: Duration,
@@ -65,6 +67,8 @@ pub(crate) struct Handover {
     pub(crate) hard_failure: Option<String>,
     /// Transactions that wait for a connection.
     pub(crate) waiting: usize,
+    /// Connections that nobody uses.
+    pub(crate) idle: usize,
     /// Deliveries queued or under way.
     pub(crate) backlog: usize,
     /// Whether this is the shard's last.
@@ -159,6 +163,14 @@ impl Shard {
         Counted::one_more(&self.backlog)
     }
 
+    /// Records where the time of a transaction went, by the laps of its session.
+    pub(crate) fn record_laps(&self, index: usize, phase: Phase, sample: &Sample, laps: Vec<Lap>) {
+        if !laps.is_empty() {
+            let parts = laps.into_iter().map(|lap| (lap.name, lap.took.as_micros() as u64));
+            self.recorder().statements(index, phase, sample, parts);
+        }
+    }
+
     /// Makes an entry for the result file.
     pub(crate) fn enter(&self, delivered: Delivered) {
         self.delivered.borrow_mut().push(delivered);
@@ -224,7 +236,7 @@ pub(crate) fn run(
     };
     runtime.block_on(async {
         let pool = Pool::new(plan.lines, plan.gateways.len());
-        let failover = Failover::new(plan.gateways, plan.profile.style, plan.number, plan.homes.len());
+        let failover = Failover::new(plan.gateways, plan.profile.style, plan.statements, plan.number, plan.homes.len());
         let connected = connect(&pool, &failover, &plan.homes).await;
         let failed = connected.is_err();
         let _ = ready.send(connected);
@@ -295,6 +307,7 @@ async fn supervise(
             successes: shard.successes.take(),
             hard_failure: shard.hard_failure.borrow().clone(),
             waiting: shard.pool.waiting(),
+            idle: shard.pool.idle(),
             backlog: shard.backlog.get(),
             last,
         };

@@ -86,7 +86,7 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
         with_retries(&mut connection.session, &shard.jitter, async |session| execute(session, profile, &input).await)
             .await;
     let answered = Instant::now();
-    let gateway = connection.gateway;
+    let (gateway, laps) = (connection.gateway, connection.session.take_laps());
     shard.release(connection, ended.as_ref().err());
 
     let phase = shard.interval.phase(sent, answered);
@@ -98,6 +98,7 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
         retries,
         outcome,
     };
+    shard.record_laps(kind.index(), phase, &sample, laps);
     let mut recorder = shard.recorder();
     recorder.transaction(kind.index(), phase, &sample);
     recorder.through(gateway, kind.index(), phase, &sample);

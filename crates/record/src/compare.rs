@@ -87,6 +87,21 @@ impl Compared {
         self
     }
 
+    /// When the run began, if that is known.
+    #[must_use]
+    pub fn started_at(&self) -> Option<jiff::Timestamp> {
+        self.opened.record.started_at
+    }
+
+    /// Whether this run repeats another one: the same database, version and plan.
+    #[must_use]
+    pub fn repeats(&self, other: &Compared) -> bool {
+        let (mine, theirs) = (&self.opened.record.target, &other.opened.record.target);
+        (&mine.kind, &mine.version, &mine.url, &mine.settings)
+            == (&theirs.kind, &theirs.version, &theirs.url, &theirs.settings)
+            && !differences(self, other).iter().any(|difference| difference.what.starts_with("plan."))
+    }
+
     /// Completed transactions of one type, or of all, a minute; a batch each.
     fn rates(&self, index: Option<usize>) -> Vec<f64> {
         let rows = &self.opened.timeline;
@@ -148,10 +163,15 @@ fn batches<T>(seconds: &[T]) -> std::slice::ChunksExact<'_, T> {
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Its standard error, in the same unit; infinite where it can't be told.
+    /// Its standard error, in the same unit; infinite where it can't be told, which is null in JSON.
+    #[serde(deserialize_with = "or_infinite")]
     pub error: f64,
     /// Degrees of freedom of the error.
     pub freedom: f64,
+}
+
+fn or_infinite<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::INFINITY))
 }
 
 impl Estimate {

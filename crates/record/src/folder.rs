@@ -97,6 +97,22 @@ impl RunFolder {
         Ok(opened)
     }
 
+    /// Reads a run that is under way, without its histograms: little enough to be done every second.
+    ///
+    /// # Errors
+    /// As [`RunFolder::open`], but for the latency log.
+    pub fn glance(path: &Path) -> Result<OpenedRun, RecordError> {
+        let folder = RunFolder { path: path.to_path_buf() };
+        let mut warnings = Vec::new();
+        let mut record = read_record(&folder.file(RUN_JSON))?;
+        let timeline = timeline::read(&folder.file(TIMELINE), &record.plan, &mut warnings)?;
+        if record.ended == Ended::Running {
+            record.measured_seconds = measured_seconds(&timeline);
+        }
+        let source = folder.path.display().to_string();
+        Ok(OpenedRun { path: folder.path, source, record, histograms: Histograms::default(), timeline, warnings })
+    }
+
     /// The folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -208,6 +224,11 @@ fn recover(record: &mut RunRecord, histograms: &Histograms, timeline: &[Timeline
             counts.deferred.completed = histograms.stats(name, phase, Clock::Deferred).count;
         }
     }
+    record.measured_seconds = measured_seconds(timeline);
+}
+
+/// The length of the measurement interval by its seconds.
+fn measured_seconds(timeline: &[TimelineRow]) -> f64 {
     let measured = timeline::durations(timeline).zip(timeline).filter(|(_, row)| row.stage == Stage::Measured);
-    record.measured_seconds = measured.map(|(seconds, _)| seconds).sum();
+    measured.map(|(seconds, _)| seconds).sum()
 }

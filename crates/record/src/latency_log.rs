@@ -47,6 +47,12 @@ pub fn gateway_tag(number: usize, headline: &str, phase: Phase, clock: Clock) ->
     format!("{}gateway_{number}.{headline}.{}", prefix(phase), clock.name())
 }
 
+/// The tag of a part of a transaction's time: `new_order.statement.new_order.district`, `new_order.statement.COMMIT`.
+#[must_use]
+pub fn statement_tag(transaction: &str, part: &str) -> String {
+    format!("{transaction}.statement.{part}")
+}
+
 fn prefix(phase: Phase) -> &'static str {
     match phase {
         Phase::Measured => "",
@@ -56,6 +62,11 @@ fn prefix(phase: Phase) -> &'static str {
 
 /// Calls `visit` with the tag of every histogram of `recorder` that holds something.
 fn visit(recorder: &Recorder, names: &Names, mut visit: impl FnMut(String, &Histogram<u32>)) {
+    for (name, recorded) in names.transactions.iter().zip(recorder.statement_recorders()) {
+        for (part, histogram) in recorded.histograms().filter(|(_, histogram)| !histogram.is_empty()) {
+            visit(statement_tag(name, part), histogram);
+        }
+    }
     for phase in Phase::ALL {
         for (index, recorded) in recorder.gateways().iter().enumerate() {
             for (clock, histogram) in gateway::CLOCKS.into_iter().zip(recorded.histograms(phase)) {

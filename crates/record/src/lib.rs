@@ -25,6 +25,7 @@ pub mod query_plan;
 pub mod recorder;
 pub mod regions;
 pub mod run;
+pub mod statements;
 pub mod statistics;
 pub mod summary;
 pub mod sweep;

@@ -17,6 +17,7 @@ use crate::latency_log::{self, Interval, Seconds};
 use crate::plan::{Plan, WAREHOUSES_OF_THE_FLEET};
 use crate::recorder::{Clock, Phase};
 use crate::run::{CheckResult, Ended, ReconciledItem, Reconciliation, RunRecord};
+use crate::statements;
 use crate::summary::Summary;
 use crate::timeline::{Stage, TimelineRow};
 
@@ -289,6 +290,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     plan.connections = plans().map(|plan| plan.connections).sum();
     plan.terminals = plans().map(|plan| plan.terminals).sum();
     plan.threads = plans().map(|plan| plan.threads).sum();
+    plan.statements = plans().any(|plan| plan.statements);
     plan.left_standard = union(plans().map(|plan| &plan.left_standard));
     // What each client said of its own terminals is said once, of all.
     plan.left_standard.retain(|line| !line.contains(TERMINALS));
@@ -326,6 +328,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
             mine.measured.merge(&theirs.measured);
             mine.outside.merge(&theirs.outside);
         }
+        statements::merge_all(&mut whole.statements, &part.statements);
         whole.tallies.iter_mut().zip(&part.tallies).for_each(|(mine, theirs)| mine.merge(theirs));
         for (mine, theirs) in whole.gateways.iter_mut().zip(&part.gateways) {
             mine.measured.merge(&theirs.measured);

@@ -61,6 +61,8 @@ pub struct Plan {
     pub seed: u64,
     /// Seed of the data that it runs on.
     pub load_seed: u64,
+    /// Whether the statements of the transactions are timed, each by itself.
+    pub statements: bool,
     /// Run-time constants, such as the C values of NURand (2.1.6.1).
     pub constants: BTreeMap<String, i64>,
     /// The transaction types, in the order of every per-transaction list of the record.

@@ -3,11 +3,14 @@
 //! A recorder is swapped out once a second, merged with those of the other threads, written to the
 //! run folder, cleared and swapped in again. Recording takes no lock and allocates nothing.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::gateway::GatewayRecorder;
 use crate::histogram::Histogram;
 use crate::plan::Plan;
+use crate::statements::StatementRecorder;
 
 /// Where in the run a sample lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,6 +252,8 @@ pub struct Recorder {
     headline: Option<usize>,
     /// Empty where there is only one.
     gateways: Vec<GatewayRecorder>,
+    /// By transaction type; empty where statements are not timed.
+    statements: Vec<StatementRecorder>,
 }
 
 /// One phase of a recorder.
@@ -284,7 +289,9 @@ impl Recorder {
             lag: Histogram::new(),
         };
         let gateways = plan.gateways.iter().map(|_| GatewayRecorder::default()).collect();
-        Recorder { phases: [phase(), phase()], headline: plan.headline(), gateways }
+        let timed = plan.transactions.iter().filter(|_| plan.statements);
+        let statements = timed.map(|_| StatementRecorder::default()).collect();
+        Recorder { phases: [phase(), phase()], headline: plan.headline(), gateways, statements }
     }
 
     #[inline]
@@ -333,6 +340,21 @@ impl Recorder {
         let headline = self.headline == Some(index);
         if let Some(gateway) = self.gateways.get_mut(gateway) {
             gateway.transaction(headline, phase, sample);
+        }
+    }
+
+    /// Records where the time of a business transaction of type `index` went, if it was completed inside the interval:
+    /// its parts with the time of each, microseconds.
+    pub fn statements(
+        &mut self,
+        index: usize,
+        phase: Phase,
+        sample: &Sample,
+        parts: impl Iterator<Item = (Cow<'static, str>, u64)>,
+    ) {
+        let counts = phase == Phase::Measured && !matches!(sample.outcome, Outcome::Failed(_));
+        if let Some(recorder) = self.statements.get_mut(index).filter(|_| counts) {
+            recorder.transaction(sample.service_us, parts);
         }
     }
 
@@ -394,6 +416,7 @@ impl Recorder {
     /// Adds everything that `other` recorded; both were made for the same plan.
     pub fn merge(&mut self, other: &Recorder) {
         self.gateways.iter_mut().zip(&other.gateways).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.statements.iter_mut().zip(&other.statements).for_each(|(mine, theirs)| mine.merge(theirs));
         for (mine, theirs) in self.phases.iter_mut().zip(&other.phases) {
             mine.lag.merge(&theirs.lag);
             for (mine, theirs) in mine.tallies.iter_mut().zip(&theirs.tallies) {
@@ -411,6 +434,7 @@ impl Recorder {
     /// Forgets everything recorded; the memory is kept.
     pub fn clear(&mut self) {
         self.gateways.iter_mut().for_each(GatewayRecorder::clear);
+        self.statements.iter_mut().for_each(StatementRecorder::clear);
         for phase in &mut self.phases {
             phase.lag.clear();
             phase.tallies.fill(Tally::default());
@@ -449,6 +473,12 @@ impl Recorder {
     #[must_use]
     pub fn lag_histogram(&self, phase: Phase) -> &Histogram<u32> {
         &self.phases[phase as usize].lag
+    }
+
+    /// The statements of each transaction type, in the order of the plan; empty where they are not timed.
+    #[must_use]
+    pub fn statement_recorders(&self) -> &[StatementRecorder] {
+        &self.statements
     }
 
     /// What went through each gateway, in the order of the plan; empty where there is only one.

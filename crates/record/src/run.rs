@@ -13,6 +13,7 @@ use crate::histogram::Stats;
 use crate::merge::{ClientPart, RegionPart};
 use crate::plan::Plan;
 use crate::recorder::{Counts, Phase, Recorder, Tally};
+use crate::statements::{self, StatementTimes};
 use crate::summary::Summary;
 use crate::verdict::Verdict;
 
@@ -60,6 +61,9 @@ pub struct RunRecord {
     pub fleet: Option<FleetPart>,
     /// What went through each gateway, in the order of the plan; empty where there is only one.
     pub gateways: Vec<GatewayRecord>,
+    /// Where the time of each transaction type went, in the order of the plan; empty where statements were not timed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementTimes>,
     /// What the tool itself weighed.
     pub tare: Tare,
     /// Acknowledged work held against the database; `None`: not done.
@@ -101,6 +105,9 @@ impl RunRecord {
         for (mine, theirs) in self.tallies.iter_mut().zip(interval.tallies(Phase::Measured)) {
             mine.merge(theirs);
         }
+        let timed: Vec<StatementTimes> =
+            interval.statement_recorders().iter().map(|recorder| recorder.times().clone()).collect();
+        statements::merge_all(&mut self.statements, &timed);
         for (mine, theirs) in self.gateways.iter_mut().zip(interval.gateways()) {
             mine.measured.merge(theirs.counts(Phase::Measured));
             mine.outside.merge(theirs.counts(Phase::Outside));

@@ -10,6 +10,7 @@ use crate::latency_log::{self, Histograms};
 use crate::plan::{GatewayPlan, Plan, TallyRule, TransactionRule};
 use crate::recorder::{Clock, Failures, Phase, Tally};
 use crate::run::{GatewayRecord, RunRecord, TransactionCounts};
+use crate::statements::StatementsSummary;
 use crate::statistics;
 use crate::timeline::TimelineRow;
 
@@ -38,6 +39,10 @@ pub struct Summary {
     pub tallies: Vec<TallySummary>,
     /// One entry a gateway, in the order of the plan; empty where there is only one.
     pub gateways: Vec<GatewaySummary>,
+    /// Where the time of each transaction type with the database went, in the order of the plan; empty where statements
+    /// were not timed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementsSummary>,
     /// Transactions that were not completed, deferred parts included, by cause.
     pub failures: Failures,
     /// Trouble of the whole run, and what it cost.
@@ -204,6 +209,12 @@ impl Summary {
             transactions: plan.transactions.iter().zip(&run.counts).map(transaction).collect(),
             tallies: plan.tallies.iter().zip(&run.tallies).map(tally).collect(),
             gateways: plan.gateways.iter().zip(&run.gateways).enumerate().map(gateway).collect(),
+            statements: plan
+                .transactions
+                .iter()
+                .zip(&run.statements)
+                .map(|(rule, times)| StatementsSummary::derive(rule, times, histograms))
+                .collect(),
             failures: failures(&run.counts),
             outages: failover::outages(run, timeline),
             lag: histograms.get(&latency_log::lag_tag(Phase::Measured)).map(Histogram::stats).unwrap_or_default(),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -193,8 +193,10 @@ impl SweepPlan {
         }
         let strange = plan.runs.iter().find(|run| run.point >= plan.points.len());
         let folders: std::collections::BTreeSet<&str> = plan.runs.iter().map(|run| run.folder.as_str()).collect();
-        if plan.runs.is_empty() || strange.is_some() || folders.len() < plan.runs.len() {
-            let detail = "not a sweep's plan: it names no runs, a run of no point, or a folder twice".to_owned();
+        let elsewhere = folders.iter().any(|folder| !is_name(folder));
+        if plan.runs.is_empty() || strange.is_some() || folders.len() < plan.runs.len() || elsewhere {
+            let detail =
+                "not a sweep's plan: it names no runs, a run of no point, a folder twice, or one elsewhere".to_owned();
             return Err(RecordError::Damaged { path: file, line: 1, detail });
         }
         Ok(plan)
@@ -206,6 +208,12 @@ impl SweepPlan {
         let record = folder::read_record(&path.join(&run.folder).join(RUN_JSON));
         record.is_ok_and(|record| record.ended == Ended::Completed && record.verdict.is_some())
     }
+}
+
+/// Whether a folder's name leads nowhere but into the folder that it is in.
+fn is_name(folder: &str) -> bool {
+    let mut parts = Path::new(folder).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == folder)
 }
 
 impl Sweep {
@@ -308,6 +316,14 @@ fn ratios(points: &[Point], opened: &[Vec<Compared>]) -> Vec<Ratio> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_a_run_is_in_that_of_the_sweep() {
+        assert!(is_name("02-8c-1"));
+        for elsewhere in ["", ".", "..", "../x", "/etc", "a/b", "a/", "./a"] {
+            assert!(!is_name(elsewhere), "{elsewhere}");
+        }
+    }
 
     #[test]
     fn the_interval_of_a_mean_is_students() {

@@ -2,6 +2,7 @@
 
 use record::Stats;
 use record::run::RunRecord;
+use record::statements::{PartSummary, StatementsSummary};
 use record::summary::{DeferredSummary, GatewaySummary, Summary, TransactionSummary};
 use record::verdict::Verdict;
 use serde_json::{Map, Value, json};
@@ -23,7 +24,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
             })
         })
         .collect();
-    json!({
+    let mut document = json!({
         "workload": plan.workload,
         "tool": run.tool,
         "client": run.client,
@@ -73,6 +74,30 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         "audit": run.audit,
         "checks": run.checks,
         "folder": null,
+    });
+    if !summary.statements.is_empty() {
+        document["statements"] =
+            summary.statements.iter().map(|timed| (timed.name.clone(), statements(timed))).collect();
+    }
+    document
+}
+
+fn statements(timed: &StatementsSummary) -> Value {
+    let part = |part: &PartSummary| {
+        json!({
+            "name": part.name,
+            "calls": part.calls,
+            "calls_per_transaction": part.calls_per_transaction,
+            "share": part.share,
+            "time_ms": stats(&part.time),
+        })
+    };
+    json!({
+        "transactions": timed.transactions,
+        "service_mean_ms": timed.service_mean,
+        "parts": timed.parts.iter().map(part).collect::<Vec<_>>(),
+        "rest_share": timed.rest_share,
+        "rest_mean_ms": timed.rest_mean,
     })
 }
 

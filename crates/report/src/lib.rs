@@ -13,9 +13,11 @@ mod compare;
 mod doctor;
 mod json;
 mod markdown;
+mod metrics;
 mod others;
 mod page;
 mod regions;
+mod statements;
 mod sweep;
 mod table;
 mod targets;
@@ -34,8 +36,11 @@ pub use compare::{compare_json, compare_markdown, compare_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
+pub use metrics::Metrics;
 pub use others::{cockroach_lines, yugabyte_block};
-pub use page::{acid_page, compare_page, page, regions_page, sweep_page, tuning_page};
+pub use page::{
+    Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, regions_page, sweep_page, tuning_page,
+};
 pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
 pub use table::{table, trouble_text};
@@ -43,6 +48,12 @@ pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
 pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
+
+/// What pages are made of, for pages that are made elsewhere.
+pub mod html {
+    pub use crate::page::table::{facts, table};
+    pub use crate::page::words::{bytes, count, duration, grouped, ms, percent, rate, several};
+}
 
 /// What every result says of itself, whatever its verdict.
 pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\

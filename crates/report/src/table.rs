@@ -10,6 +10,7 @@ use record::verdict::{Finding, Judgement, Verdict};
 use crate::NOT_AUDITED;
 use crate::audit::audit_table;
 use crate::columns::{columns, ms};
+use crate::statements::statements;
 
 /// The whole result; every line ends, and columns are at most about 120 wide.
 #[must_use]
@@ -20,6 +21,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         transactions(summary),
         failures(summary),
         clocks(summary),
+        statements(run, summary),
         gateways(run, summary),
         trouble_text(run, summary),
         clients(run),

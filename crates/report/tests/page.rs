@@ -26,7 +26,7 @@ fn opened(run: &Run) -> OpenedRun {
 }
 
 fn page(run: &Run) -> String {
-    report::page(&opened(run), &run.summary(), &run.verdict())
+    report::page(&opened(run), &run.summary(), &run.verdict()).file()
 }
 
 /// One line an element, so that a difference can be seen; style and script are files of their own.
@@ -244,7 +244,7 @@ fn hostile_words_stay_words() {
     });
     let mut opened = opened(&run);
     opened.warnings = vec![ATTACK.into()];
-    let hostile = report::page(&opened, &run.summary(), &run.verdict());
+    let hostile = report::page(&opened, &run.summary(), &run.verdict()).file();
 
     let clean = page(&eventful());
     for tag in ["<script", "</script", "<style", "</style", "<title", "<img"] {

@@ -59,7 +59,7 @@ fn grown(points: &[(u32, u32)]) -> Sweep {
 fn what_was_measured_is_named() {
     let sweep = grown(&[(1, 8), (2, 16), (4, 32)]);
     let (text, markdown, page) =
-        (report::sweep_table(&sweep), report::sweep_markdown(&sweep), report::sweep_page(&sweep));
+        (report::sweep_table(&sweep), report::sweep_markdown(&sweep), report::sweep_page(&sweep).file());
     for said in [&text, &markdown, &page] {
         for words in ["ours: postgres 17.2", "postgres://me@one/bench", "10 warehouses, batch, serializable", "0.1.0"] {
             assert!(said.contains(words), "{words}: {said}");
@@ -74,12 +74,12 @@ fn what_was_measured_is_named() {
 #[test]
 fn what_grows_with_the_nodes_is_drawn_once() {
     let charts = |points: &[(u32, u32)], over: &str| {
-        let page = report::sweep_page(&grown(points));
+        let page = report::sweep_page(&grown(points)).file();
         page.matches(&format!("id=\"throughput-{over}\"")).count()
     };
     let together = [(1, 8), (2, 16), (4, 32)];
     assert_eq!((charts(&together, "nodes"), charts(&together, "connections")), (1, 0));
-    let page = report::sweep_page(&grown(&together));
+    let page = report::sweep_page(&grown(&together)).file();
     assert!(page.contains("measured: 1,000.0 at 1, 2,000.0 at 2, 4,000.0 at 4."), "one line goes through all nodes");
     let apart = [(1, 8), (1, 16), (2, 8), (2, 16)];
     assert_eq!((charts(&apart, "nodes"), charts(&apart, "connections")), (1, 1));

@@ -12,6 +12,7 @@ mod error;
 pub mod finding;
 pub mod gate;
 mod gateways;
+mod laps;
 pub mod mysql;
 pub mod null;
 pub mod nuodb;
@@ -40,6 +41,7 @@ pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind
 pub use error::{Class, Error};
 pub use finding::{Finding, Level};
 pub use gateways::Gateways;
+pub use laps::Lap;
 pub use own_schema::{OwnSchema, SchemaSql};
 pub use routine::RoutineLanguage;
 pub use session::{Canceller, Description, Protocol, Session};

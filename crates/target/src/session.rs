@@ -1,11 +1,13 @@
 //! A connection to a database.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bulk::{Bulk, BulkOptions};
 use crate::finding;
 use crate::gate::Gate;
+use crate::laps::{self, Lap, Laps};
 use crate::url::Place;
 use crate::wire::{mysql, null, odbc, pg, sqlite};
 use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
@@ -20,6 +22,8 @@ pub struct Session {
     dialect: &'static dyn Dialect,
     /// Where it is to stop, for the tests of isolation.
     gate: Option<Gate>,
+    /// How long each statement took, where that is asked for.
+    laps: Option<Laps>,
 }
 
 impl std::fmt::Debug for dyn Dialect {
@@ -73,7 +77,7 @@ impl Session {
             Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
         });
         let context = |e: Error| e.context(format_args!("can't connect to {url}"));
-        let mut session = Self { wire: wire.map_err(context)?, dialect, gate: None };
+        let mut session = Self { wire: wire.map_err(context)?, dialect, gate: None, laps: None };
         session.expect_its_database().await.map_err(context)?;
         Ok(session)
     }
@@ -164,6 +168,14 @@ impl Session {
         if self.gate.as_ref().is_some_and(|gate| gate.is_before(wave)) {
             self.stand().await?;
         }
+        if self.laps.is_some() {
+            // Boxed, so that a transaction that nobody times is no larger.
+            return Box::pin(self.send_timed(wave)).await;
+        }
+        self.travel(wave).await
+    }
+
+    async fn travel(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
         match &mut self.wire {
             Wire::Mysql(mysql) => mysql.send(wave).await,
             Wire::Null(null) => Ok(null.send(wave).await),
@@ -173,20 +185,67 @@ impl Session {
         }
     }
 
+    /// Sends a wave so that each of its statements can be timed, or as the one flight that it is.
+    async fn send_timed(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+        if self.is_pipelined() || wave.len() == 1 {
+            let started = Instant::now();
+            let answers = self.travel(wave).await;
+            self.lap(|| laps::flight(&wave.calls, false), Some(started));
+            return answers;
+        }
+        let mut answers = Vec::with_capacity(wave.len());
+        for at in 0..wave.len() {
+            let started = Instant::now();
+            let answer = self.travel(&wave.alone(at)).await;
+            self.lap(|| wave.calls[at].statement.name.into(), Some(started));
+            answers.append(&mut answer?);
+        }
+        Ok(answers)
+    }
+
+    /// From now on notes how long each statement takes; of waves that travel in one flight, each flight.
+    pub fn time_statements(&mut self) {
+        self.laps = Some(Laps::default());
+    }
+
+    /// What was noted since this was last asked, in order; nothing where nothing is noted.
+    pub fn take_laps(&mut self) -> Vec<Lap> {
+        self.laps.as_mut().map(Laps::take).unwrap_or_default()
+    }
+
+    /// When a lap begins, if it is to be noted.
+    fn start_lap(&self) -> Option<Instant> {
+        self.laps.as_ref().map(|_| Instant::now())
+    }
+
+    fn lap(&mut self, name: impl FnOnce() -> Cow<'static, str>, started: Option<Instant>) {
+        if let (Some(laps), Some(started)) = (&mut self.laps, started) {
+            laps.end(name(), started);
+        }
+    }
+
+    fn is_pipelined(&self) -> bool {
+        match &self.wire {
+            Wire::Null(null) => null.pipelined,
+            Wire::Postgres(pg) => pg.pipelined,
+            Wire::Mysql(_) | Wire::Odbc(_) | Wire::Sqlite(_) => false,
+        }
+    }
+
     /// Sends a wave whose answers can't change what is to be done, and commits behind it.
     ///
     /// # Errors
     /// As [`Session::send`] and [`Session::commit`]; nothing is committed then, or it is unknown.
     pub async fn send_and_commit<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
-        if let Wire::Postgres(pg) = &mut self.wire
-            && pg.pipelined
-        {
-            return exactly(pg.send_and_commit(wave).await?);
-        }
-        if let Wire::Null(null) = &mut self.wire
-            && null.pipelined
-        {
-            return exactly(null.send_and_commit(wave).await);
+        let started = self.start_lap();
+        let flown = match &mut self.wire {
+            Wire::Postgres(pg) if pg.pipelined => Some(pg.send_and_commit(wave).await),
+            Wire::Null(null) if null.pipelined => Some(Ok(null.send_and_commit(wave).await)),
+            _ => None,
+        };
+        if let Some(answers) = flown {
+            self.lap(|| laps::flight(&wave.calls, true), started);
+            return exactly(answers?);
         }
         let answers = self.send(wave).await?;
         self.commit().await?;
@@ -225,7 +284,8 @@ impl Session {
         statement: &'static Statement,
         values: &[Value<'_>],
     ) -> Result<Answer, Error> {
-        match &mut self.wire {
+        let started = self.start_lap();
+        let answer = match &mut self.wire {
             Wire::Mysql(mysql) => {
                 mysql.transact(self.dialect.begin(isolation, Access::ReadWrite), statement, values).await
             }
@@ -234,7 +294,9 @@ impl Session {
             Wire::Odbc(_) | Wire::Sqlite(_) => {
                 Err(Error::permanent(format!("{} has no routines", self.dialect.name())))
             }
-        }
+        };
+        self.lap(|| statement.name.into(), started);
+        answer
     }
 
     /// Commits.
@@ -245,6 +307,7 @@ impl Session {
         if self.gate.as_ref().is_some_and(Gate::is_at_end) {
             self.stand().await?;
         }
+        let started = self.start_lap();
         let done = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("COMMIT").await,
             Wire::Null(null) => {
@@ -255,6 +318,7 @@ impl Session {
             Wire::Postgres(pg) => pg.end("COMMIT").await,
             Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
         };
+        self.lap(|| "COMMIT".into(), started);
         done.map_err(Error::during_commit)
     }
 
@@ -267,7 +331,8 @@ impl Session {
             // Both ways lead back from here.
             let _ = self.stand().await;
         }
-        match &mut self.wire {
+        let started = self.start_lap();
+        let done = match &mut self.wire {
             Wire::Mysql(mysql) => mysql.end("ROLLBACK").await,
             Wire::Null(null) => {
                 null.end().await;
@@ -276,7 +341,9 @@ impl Session {
             Wire::Odbc(odbc) => odbc.end(false).await,
             Wire::Postgres(pg) => pg.end("ROLLBACK").await,
             Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
-        }
+        };
+        self.lap(|| "ROLLBACK".into(), started);
+        done
     }
 
     /// Runs SQL without parameters or rows: DDL and settings.

@@ -1,5 +1,6 @@
 //! Statements: declared once, in plain SQL, at the top of the file that uses them.
 
+use crate::Dialect;
 use crate::reply::{Kind, Reply};
 
 /// A named SQL statement.
@@ -66,6 +67,21 @@ impl Statement {
     /// The types of the parameters of a call with `rows` rows.
     pub fn parameters(&self, rows: usize) -> impl Iterator<Item = Kind> {
         self.fixed.iter().chain(std::iter::repeat_n(self.own, rows).flatten()).copied()
+    }
+
+    /// The text for `rows` repetitions of the part in braces as [`crate::Session::ask`] takes it, and the type of the
+    /// value at each of its places.
+    pub fn in_dialect(&self, dialect: &dyn Dialect, rows: usize) -> (String, Vec<Kind>) {
+        let sql = dialect.adapt(self.expand(rows));
+        let kinds: Vec<Kind> = self.parameters(rows).collect();
+        match dialect.place(1).as_str() {
+            "?" => {
+                let (sql, order) = positional(&sql);
+                let kinds = order.into_iter().filter_map(|at| kinds.get(at).copied()).collect();
+                (sql, kinds)
+            }
+            _ => (sql, kinds),
+        }
     }
 
     /// The text for `rows` repetitions of the part in braces, every parameter as `$n`.

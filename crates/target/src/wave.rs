@@ -48,6 +48,13 @@ impl<'a> Wave<'a> {
         })
     }
 
+    /// A wave of one of its calls alone.
+    pub(crate) fn alone(&self, at: usize) -> Wave<'a> {
+        let call = &self.calls[at];
+        let values = self.values[call.values.clone()].to_vec();
+        Wave { calls: vec![Call { values: 0..values.len(), ..*call }], values }
+    }
+
     /// How many statements it has.
     pub fn len(&self) -> usize {
         self.calls.len()

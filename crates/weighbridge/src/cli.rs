@@ -4,10 +4,12 @@ mod acid;
 mod durability;
 mod fleet;
 mod lab;
+mod metrics;
 mod movr;
 mod repeating;
 mod results;
 mod series;
+mod serve;
 mod time;
 mod tuning;
 
@@ -24,12 +26,14 @@ pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use lab::{LabCommand, LabDownArgs, LabFolderArgs, LabRegionsArgs, LabStatusArgs, LabUpArgs};
+pub(crate) use metrics::MetricsArgs;
 pub(crate) use movr::MovrArgs;
 pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName, ValueArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
+pub(crate) use serve::ServeArgs;
 pub(crate) use time::duration_or_zero;
 pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 
@@ -81,6 +85,8 @@ pub(crate) enum Command {
     /// Repeat a published benchmark, and hold the results side by side
     #[command(subcommand)]
     Scenario(ScenarioCommand),
+    /// Show results in a browser: the list, runs while they go, comparisons, sweeps
+    Serve(ServeArgs),
     /// Repeat a statement, tell its times and their spread, and compare two
     Time(TimeArgs),
     /// Measure what each tuning technique is worth on a database
@@ -329,9 +335,14 @@ pub(crate) struct DriveArgs {
     /// [default: stop if nothing succeeds]. Lost connections and conflicts never stop a run
     #[arg(long, value_name = "WHAT")]
     pub(crate) on_error: Option<drive::OnError>,
+    /// Time each statement by itself, and say where the time of a transaction goes
+    #[arg(long)]
+    pub(crate) statements: bool,
     /// Check the consistency conditions after the run
     #[arg(long)]
     pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
     /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod faults;
 mod interrupt;
+mod metrics;
 mod output;
 mod progress;
 mod scenario;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Scenario(command) => commands::scenario::run(&command),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Time(args) => commands::time::run(&args),
         Command::Tune(command) => commands::tune::run(&command),
         Command::Advise(args) => commands::advise::run(&args),

@@ -6,11 +6,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// Those that come with the program, by name.
-const OURS: [(&str, &str); 4] = [
+const OURS: [(&str, &str); 5] = [
     ("cockroachdb", include_str!("../../../scenarios/cockroachdb.toml")),
     ("yugabytedb", include_str!("../../../scenarios/yugabytedb.toml")),
     ("tidb", include_str!("../../../scenarios/tidb.toml")),
     ("nuodb", include_str!("../../../scenarios/nuodb.toml")),
+    ("movr", include_str!("../../../scenarios/movr.toml")),
 ];
 
 /// A published benchmark.
@@ -44,8 +45,10 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) connections: Vec<u32>,
     /// `{ramp}` of the steps, such as 30s.
+    #[serde(default)]
     pub(crate) ramp: String,
     /// `{duration}` of the steps, such as 5m.
+    #[serde(default)]
     pub(crate) duration: String,
     /// Names of the databases that are held against each other.
     #[serde(default)]
@@ -73,6 +76,8 @@ pub(crate) struct Published {
     pub(crate) order_status: BTreeMap<Statistic, f64>,
     pub(crate) delivery: BTreeMap<Statistic, f64>,
     pub(crate) stock_level: BTreeMap<Statistic, f64>,
+    /// The lessons of a `tune run`, by their names.
+    pub(crate) lessons: BTreeMap<String, PublishedLesson>,
     /// The points of a sweep.
     pub(crate) points: Vec<PublishedPoint>,
 }
@@ -101,6 +106,14 @@ impl Statistic {
             Statistic::Max => "max",
         }
     }
+}
+
+/// A published lesson.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedLesson {
+    pub(crate) before_ms: f64,
+    pub(crate) after_ms: Option<f64>,
 }
 
 /// A point of a published sweep.
@@ -223,8 +236,10 @@ impl Case {
             "connections" if !self.connections.is_empty() => {
                 Some(self.connections.iter().map(scaled).collect::<Vec<_>>().join(","))
             }
-            "ramp" => Some(self.ramp.clone()),
-            "duration" => Some(self.duration.clone()),
+            "ramp" => Some(self.ramp.clone()).filter(|ramp| !ramp.is_empty()),
+            "duration" => Some(self.duration.clone()).filter(|duration| !duration.is_empty()),
+            // As a size of MovR, of which 1 is the published one.
+            "scale" => Some(scale.max(LEAST_MOVR).to_string()),
             _ => None,
         }
     }
@@ -256,13 +271,19 @@ impl Case {
             line.optional.extend(Some(words(inside)).filter(|words| !words.is_empty()));
             line.words.extend(words(outside));
         }
+        if line.words.first().is_some_and(|word| word == "tune") && line.words.get(1).is_none_or(|word| word != "run") {
+            return Err(format!("`{step}`: of tune only `tune run` is a step"));
+        }
         let command = line.words.first().or(line.optional.first().and_then(|words| words.first()));
         match command.map(String::as_str) {
-            Some("load" | "run" | "check" | "sweep") => Ok(line),
-            _ => Err(format!("`{step}`: a step is load, run, check or sweep with its flags")),
+            Some("load" | "run" | "check" | "sweep" | "tune") => Ok(line),
+            _ => Err(format!("`{step}`: a step is load, run, check, sweep or tune run with its flags")),
         }
     }
 }
+
+/// The least size of MovR with which its lessons have enough rows.
+const LEAST_MOVR: f64 = 0.01;
 
 /// A number at a scale, at least 1.
 pub(crate) fn scaled(number: u32, scale: f64) -> u32 {

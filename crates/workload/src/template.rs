@@ -136,6 +136,10 @@ fn pieces(sql: &str, wire: WireKind) -> Vec<Piece<'_>> {
         let (piece, length) = match first {
             _ if taken > 0 => (Piece::Text(&rest[..taken]), taken),
             ';' => (Piece::End(&rest[..1]), 1),
+            // SQLite numbers its places.
+            '?' if wire == WireKind::Sqlite && digits(&rest[1..]) > 0 => {
+                (Piece::Named(&rest[1..=digits(&rest[1..])]), digits(&rest[1..]) + 1)
+            }
             '?' if matches!(wire, WireKind::Mysql | WireKind::Odbc | WireKind::Sqlite) => (Piece::Unnamed, 1),
             '$' => match digits(&rest[1..]) {
                 0 => (Piece::Text(""), 0),

@@ -3,19 +3,18 @@
 use maud::{Markup, html};
 use record::acid::{AcidResult, LevelResult};
 
-use super::document;
 use super::table::table;
-use crate::NOT_AUDITED;
+use super::{Page, not_audited};
 use crate::acid::{conclusion, consistency, database, is_offered, rows, told};
 
-/// The page of the ACID tests: HTML, complete.
+/// The page of the ACID tests.
 #[must_use]
-pub fn acid_page(result: &AcidResult) -> String {
+pub fn acid_page(result: &AcidResult) -> Page {
     let headline = match result.passes() {
         true => "ACID as clause 3 asks for it",
         false => "Not ACID as clause 3 asks for it",
     };
-    let body = html! {
+    let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { (headline) }
@@ -27,21 +26,20 @@ pub fn acid_page(result: &AcidResult) -> String {
                 @if let Some(at) = result.started_at { div { dt { "Begun" } dd { (format!("{at:.0}")) } } }
             }
         }
-        main {
-            section id="asked" aria-labelledby="asked-h" {
-                h2 id="asked-h" { "What clause 3 asks for" }
-                (half(result, true))
-                p { "Consistency (3.3.2): " (consistency(result)) "." }
-            }
-            section id="beyond" aria-labelledby="beyond-h" {
-                h2 id="beyond-h" { "Beyond the standard" }
-                (half(result, false))
-            }
-            @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
-        }
-        footer { p { (NOT_AUDITED.replace('\n', " ")) } }
     };
-    document("ACID tests", &body)
+    let content = html! {
+        section id="asked" aria-labelledby="asked-h" {
+            h2 id="asked-h" { "What clause 3 asks for" }
+            (half(result, true))
+            p { "Consistency (3.3.2): " (consistency(result)) "." }
+        }
+        section id="beyond" aria-labelledby="beyond-h" {
+            h2 id="beyond-h" { "Beyond the standard" }
+            (half(result, false))
+        }
+        @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
+    };
+    Page { title: "ACID tests".into(), header, content, footer: html! { p { (not_audited()) } } }
 }
 
 fn half(result: &AcidResult, required: bool) -> Markup {

@@ -19,6 +19,10 @@ pub(super) struct Pictures<'a> {
     headline: usize,
     title: &'a str,
     stretches: Stretches,
+    /// Where time ends in the pictures, seconds since the start of the run.
+    end: f64,
+    /// Beginning and end of the measurement interval, if it began.
+    interval: Option<(f64, f64)>,
 }
 
 /// What a chart of one line tells.
@@ -42,7 +46,23 @@ impl<'a> Pictures<'a> {
     pub(super) fn of(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let headline = run.record.plan.headline().unwrap_or(0);
         let title = run.record.plan.transactions.get(headline).map_or("", |rule| rule.title.as_str());
-        Pictures { run, summary, headline, title, stretches: Stretches::of(&run.timeline, headline) }
+        let stretches = Stretches::of(&run.timeline, headline);
+        let (end, interval) = (stretches.end(), stretches.interval());
+        Pictures { run, summary, headline, title, end, interval, stretches }
+    }
+
+    /// Those of a run that is under way, with room for what is to come.
+    pub(super) fn under_way(run: &'a OpenedRun, summary: &'a Summary) -> Self {
+        let plan = &run.record.plan;
+        let pictures = Pictures::of(run, summary);
+        // The interval goes on as long as nothing else has come after it.
+        let goes_on = pictures.stretches.list.last().is_some_and(|stretch| stretch.stage == Stage::Measured);
+        let to = |from: f64, to: f64| if goes_on { to.max(from + plan.duration_seconds) } else { to };
+        Pictures {
+            end: pictures.end.max(plan.ramp_seconds + plan.duration_seconds),
+            interval: pictures.interval.map(|(from, now)| (from, to(from, now))),
+            ..pictures
+        }
     }
 
     /// Whether there is anything over time.
@@ -73,7 +93,9 @@ impl<'a> Pictures<'a> {
         let nopm = self.summary.nopm;
         let mut marks = self.interval_marks();
         marks.extend(self.trouble_marks());
-        marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
+        if nopm > 0.0 {
+            marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
+        }
         let interval = self.summary.nopm_interval;
         let most = highest(&columns);
         let least = columns[0].1.iter().copied().fold(f64::INFINITY, f64::min);
@@ -332,7 +354,7 @@ impl<'a> Pictures<'a> {
     /// A chart over time without its words, with everything outside the interval shaded.
     fn timed(&self, series: Vec<Series>, columns: Vec<(String, Vec<f64>)>) -> Chart {
         let end = self.stretches.end();
-        let zones = match self.stretches.interval() {
+        let zones = match self.interval {
             Some((from, to)) => [(0.0, from), (to, end)].into_iter().filter(|(from, to)| from < to).collect(),
             None => vec![(0.0, end)],
         };
@@ -341,7 +363,7 @@ impl<'a> Pictures<'a> {
             title: String::new(),
             says: String::new(),
             told: String::new(),
-            x: Axis::time(end),
+            x: Axis::time(self.end),
             y: Axis::linear("", 1.0),
             zones,
             series,
@@ -352,7 +374,7 @@ impl<'a> Pictures<'a> {
     }
 
     fn interval_marks(&self) -> Vec<Mark> {
-        let Some((from, to)) = self.stretches.interval() else { return Vec::new() };
+        let Some((from, to)) = self.interval else { return Vec::new() };
         vec![Mark::At(from, "measurement interval opens".into()), Mark::At(to, "closes".into())]
     }
 

@@ -3,22 +3,21 @@
 use maud::{Markup, html};
 use record::compare::{Comparison, Effect};
 
-use super::document;
 use super::table::table;
-use crate::NOT_AUDITED;
+use super::{Page, not_audited};
 use crate::compare::{HOLM, all, conclusion, figures};
 
 /// Width and height of a drawn interval.
 const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 18.0;
 
-/// The page of a comparison: HTML, complete.
+/// The page of a comparison.
 #[must_use]
-pub fn compare_page(comparison: &Comparison) -> String {
+pub fn compare_page(comparison: &Comparison) -> Page {
     let reach = reach(comparison);
     let differences: Vec<Vec<String>> =
         comparison.differences.iter().map(|d| vec![d.what.clone(), d.base.clone(), d.new.clone()]).collect();
-    let body = html! {
+    let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { (conclusion(comparison)) }
@@ -28,29 +27,28 @@ pub fn compare_page(comparison: &Comparison) -> String {
                 div { dt { "New" } dd { (comparison.new.join(", ")) } }
             }
         }
-        main {
-            section id="figures" aria-labelledby="figures-h" {
-                h2 id="figures-h" { "Figures" }
-                p {
-                    "The ratio is new over base. The line is its 95 % interval, the upright one no change; "
-                    "where the two meet, no difference can be told."
-                }
-                p { (HOLM) }
-                (effects(comparison, reach))
-                @for caution in &comparison.cautions { p.note { (caution) } }
+    };
+    let content = html! {
+        section id="figures" aria-labelledby="figures-h" {
+            h2 id="figures-h" { "Figures" }
+            p {
+                "The ratio is new over base. The line is its 95 % interval, the upright one no change; "
+                "where the two meet, no difference can be told."
             }
-            section id="differences" aria-labelledby="differences-h" {
-                h2 id="differences-h" { "Made differently" }
-                @if differences.is_empty() {
-                    p { "Nothing: the same plan, settings, versions and nodes." }
-                } @else {
-                    (table("Facts of the runs that are not the same", &["<fact", "<base", "<new"], &differences))
-                }
+            p { (HOLM) }
+            (effects(comparison, reach))
+            @for caution in &comparison.cautions { p.note { (caution) } }
+        }
+        section id="differences" aria-labelledby="differences-h" {
+            h2 id="differences-h" { "Made differently" }
+            @if differences.is_empty() {
+                p { "Nothing: the same plan, settings, versions and nodes." }
+            } @else {
+                (table("Facts of the runs that are not the same", &["<fact", "<base", "<new"], &differences))
             }
         }
-        footer { p { (NOT_AUDITED.replace('\n', " ")) } }
     };
-    document("Comparison of two sides", &body)
+    Page { title: "Comparison of two sides".into(), header, content, footer: html! { p { (not_audited()) } } }
 }
 
 /// The greatest departure from no change that is to be drawn, as a logarithm.

@@ -1,4 +1,5 @@
-//! A run as one self-contained page: nothing in it is fetched, and everything but zoom and cursor works without a script.
+//! Results as pages. One that is written to a file is self-contained: nothing in it is fetched, and everything but zoom and
+//! cursor works without a script. A server may put the same page into a frame of its own.
 //!
 //! Words of the record (versions, settings, notes) are foreign input. They only ever come in through `maud`, which
 //! escapes them, and through the charts' JSON, which can't end its element.
@@ -10,15 +11,17 @@ mod charts;
 mod compare;
 mod database;
 mod distribution;
+mod live;
 mod regions;
 mod repeat;
 mod sections;
+mod statements;
 mod stretches;
 mod sweep;
-mod table;
+pub(crate) mod table;
 mod trouble;
 mod tuning;
-mod words;
+pub(crate) mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::verdict::Verdict;
@@ -30,12 +33,70 @@ use charts::Pictures;
 
 pub use acid::acid_page;
 pub use compare::compare_page;
+pub use live::{live_page, live_parts};
 pub use regions::regions_page;
 pub use sweep::sweep_page;
 pub use tuning::tuning_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// The style of every page.
+pub const STYLE: &str = include_str!("style.css");
+
+/// What adds zoom, cursor and tables of values to the charts of a page. Charts that come into the page later are taken
+/// up at the event `drawn` of the document.
+pub const SCRIPT: &str = include_str!("script.js");
+
+/// A page in its parts.
+#[derive(Debug)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// What stands above the content: what the page is about, and ways into it.
+    pub header: Markup,
+    /// What stands in `main`.
+    pub content: Markup,
+    /// What stands below it.
+    pub footer: Markup,
+}
+
+impl Page {
+    /// The page as a file: HTML, complete.
+    #[must_use]
+    pub fn file(&self) -> String {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) }
+                    link rel="icon" href="data:,";
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    (self.body())
+                    script { (PreEscaped(SCRIPT)) }
+                }
+            }
+        }
+        .into_string()
+    }
+
+    /// What stands in `body`.
+    #[must_use]
+    pub fn body(&self) -> Markup {
+        html! {
+            a.skip href="#main" { "Skip to the content" }
+            (self.header)
+            main id="main" { (self.content) }
+            footer { (self.footer) }
+        }
+    }
+}
 
 /// A section: its anchor, its heading, its content.
 struct Section {
@@ -44,55 +105,37 @@ struct Section {
     content: Markup,
 }
 
-/// The page of a run: HTML, complete.
+/// The page of a run.
 #[must_use]
-pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> String {
+pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Page {
     let record = &run.record;
     let sections = sections(run, summary, verdict);
-    let title = format!("{}: {}", sections::subject(record), verdict.status.name());
-    let body = html! {
-        a.skip href="#verdict" { "Skip to the verdict" }
-        (sections::headline(record, summary, verdict))
-        nav aria-label="Sections" {
-            ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
-        }
-        main {
+    Page {
+        title: format!("{}: {}", sections::subject(record), verdict.status.name()),
+        header: html! {
+            (sections::headline(record, summary, verdict))
+            nav aria-label="Sections" {
+                ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.title) } } } }
+            }
+        },
+        content: html! {
             @for section in &sections {
                 section id=(section.id) aria-labelledby={ (section.id) "-h" } {
                     h2 id={ (section.id) "-h" } { (section.title) }
                     (section.content)
                 }
             }
-        }
-        footer {
-            p { (NOT_AUDITED.replace('\n', " ")) }
+        },
+        footer: html! {
+            p { (not_audited()) }
             p { "Derived from the run's folder alone, which holds every second and every histogram." }
-        }
-    };
-    document(&title, &body)
+        },
+    }
 }
 
-/// A page around its body.
-fn document(title: &str, body: &Markup) -> String {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(include_str!("style.css"))) }
-            }
-            body {
-                (body)
-                script { (PreEscaped(include_str!("script.js"))) }
-            }
-        }
-    }
-    .into_string()
+/// What every page says of itself, in one line.
+fn not_audited() -> String {
+    NOT_AUDITED.replace('\n', " ")
 }
 
 fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {
@@ -148,6 +191,11 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             },
         },
     ];
+    if !summary.statements.is_empty() {
+        // Behind the response times, which they explain.
+        let content = statements::statements(record, summary);
+        sections.insert(3, Section { id: "statements", title: "Statements", content });
+    }
     if !record.faults.is_empty() || !summary.outages.is_empty() {
         sections.push(Section {
             id: "trouble",

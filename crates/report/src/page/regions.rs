@@ -3,17 +3,17 @@
 use maud::{Markup, html};
 use record::regions::RegionsResult;
 
-use super::document;
+use super::Page;
 use super::table::{facts, table};
 use crate::regions::{
     DELAYS, DELAYS_TITLE, HOMES, HOMES_TITLE, LESSONS, MATRICES, MATRIX, NOTE, conclusion, delays, headline, homes,
     lessons, matrix,
 };
 
-/// The page of the lesson: HTML, complete.
+/// The page of the lesson.
 #[must_use]
-pub fn regions_page(result: &RegionsResult) -> String {
-    let body = html! {
+pub fn regions_page(result: &RegionsResult) -> Page {
+    let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { "What distance costs" }
@@ -23,14 +23,13 @@ pub fn regions_page(result: &RegionsResult) -> String {
                 ("Begun", result.started_at.map_or_else(String::new, |at| format!("{at:.0}"))),
             ]))
         }
-        main { (regions_section(result)) }
-        footer { p { (NOTE.replace('\n', " ")) } }
     };
-    document("Regions", &body)
+    let footer = html! { p { (NOTE.replace('\n', " ")) } };
+    Page { title: "Regions".into(), header, content: regions_section(result), footer }
 }
 
-/// The lesson as a part of a page.
-pub(super) fn regions_section(result: &RegionsResult) -> Markup {
+/// The lesson.
+fn regions_section(result: &RegionsResult) -> Markup {
     html! {
         section id="lesson" aria-labelledby="lesson-h" {
             h2 id="lesson-h" { "Each region's own data, before and after" }

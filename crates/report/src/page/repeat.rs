@@ -64,6 +64,9 @@ fn run(record: &RunRecord) -> String {
     words.flag("--mix", &plan.mix);
     words.flag("--isolation", &plan.isolation);
     words.flag("--seed", plan.seed);
+    if plan.statements {
+        words.word("--statements");
+    }
     if record.checks.is_some() {
         words.word("--check");
     }

@@ -208,5 +208,7 @@
     }
   }
 
-  document.querySelectorAll(".chart").forEach(box => new Chart(box));
+  const enliven = () => document.querySelectorAll(".chart:not(.lively)").forEach(box => new Chart(box));
+  enliven();
+  document.addEventListener("drawn", enliven);
 })();

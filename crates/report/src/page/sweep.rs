@@ -5,10 +5,9 @@ use record::sweep::{Mean, PointResult, Sweep};
 
 use super::axis::Axis;
 use super::chart::{Chart, Series, Shape, Size, Values};
-use super::document;
 use super::table::{facts as list, table};
 use super::words::{grouped, rate};
-use crate::NOT_AUDITED;
+use super::{Page, not_audited};
 use crate::sweep::{conduct, deviations, distinctions, facts, ratios, rows};
 
 /// Something that a chart can be drawn over.
@@ -29,17 +28,17 @@ const OVER: [Over; 3] = [
     Over { name: "warehouses", of: |result| result.point.warehouses, scales: true },
 ];
 
-/// The page of a sweep: HTML, complete.
+/// The page of a sweep.
 #[must_use]
-pub fn sweep_page(sweep: &Sweep) -> String {
-    let (header, rows) = rows(sweep);
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+pub fn sweep_page(sweep: &Sweep) -> Page {
+    let (columns, rows) = rows(sweep);
+    let header_row: Vec<&str> = columns.iter().map(String::as_str).collect();
     let metric = if sweep.is_standard() { "tpmC" } else { "NOPM" };
     let most = sweep.results.iter().filter(|result| result.valid > 0);
     let most = most.max_by(|a, b| a.nopm.value.total_cmp(&b.nopm.value));
     let deviations = deviations(sweep);
     let title = format!("Sweep of {} points", sweep.results.len());
-    let body = html! {
+    let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { (title) }
@@ -49,30 +48,30 @@ pub fn sweep_page(sweep: &Sweep) -> String {
             (list(&facts(sweep)))
             p { (conduct(sweep)) "." }
         }
-        main {
-            section id="charts" aria-labelledby="charts-h" {
-                h2 id="charts-h" { "Throughput and response time" }
-                @for line in ratios(sweep) { p { (line) } }
-                @for chart in charts(sweep, metric) { (chart.render()) }
-            }
-            section id="points" aria-labelledby="points-h" {
-                h2 id="points-h" { "Points" }
-                (table("What each point of the grid gave", &header, &rows))
-                @for warning in &sweep.warnings { p.note { (warning) } }
-            }
-            @if !deviations.is_empty() {
-                section id="deviations" aria-labelledby="deviations-h" {
-                    h2 id="deviations-h" { "Deviations from the standard" }
-                    ul { @for deviation in &deviations { li { (deviation) } } }
-                }
-            }
+    };
+    let content = html! {
+        section id="charts" aria-labelledby="charts-h" {
+            h2 id="charts-h" { "Throughput and response time" }
+            @for line in ratios(sweep) { p { (line) } }
+            @for chart in charts(sweep, metric) { (chart.render()) }
         }
-        footer {
-            p { (NOT_AUDITED.replace('\n', " ")) }
-            p { "Derived from the sweep's folder alone, which holds the folder of every run." }
+        section id="points" aria-labelledby="points-h" {
+            h2 id="points-h" { "Points" }
+            (table("What each point of the grid gave", &header_row, &rows))
+            @for warning in &sweep.warnings { p.note { (warning) } }
+        }
+        @if !deviations.is_empty() {
+            section id="deviations" aria-labelledby="deviations-h" {
+                h2 id="deviations-h" { "Deviations from the standard" }
+                ul { @for deviation in &deviations { li { (deviation) } } }
+            }
         }
     };
-    document(&title, &body)
+    let footer = html! {
+        p { (not_audited()) }
+        p { "Derived from the sweep's folder alone, which holds the folder of every run." }
+    };
+    Page { title, header, content, footer }
 }
 
 fn where_it_was(sweep: &Sweep, result: &PointResult) -> String {

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 /// A table; columns whose header starts with `<` are text, others figures. The first cell of a row is its header.
-pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+#[must_use]
+pub fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
     let side = |at: usize| if header.get(at).is_some_and(|name| name.starts_with('<')) { "text" } else { "figure" };
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
@@ -28,7 +29,8 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
 }
 
 /// Facts: a name and a value each.
-pub(super) fn facts(facts: &[(&str, String)]) -> Markup {
+#[must_use]
+pub fn facts(facts: &[(&str, String)]) -> Markup {
     html! {
         dl.facts {
             @for (name, value) in facts {

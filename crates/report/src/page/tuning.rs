@@ -4,15 +4,15 @@ use maud::{Markup, html};
 use record::timing::figure;
 use record::tuning::{LessonResult, Outcome, Side, TuningResult};
 
-use super::document;
+use super::Page;
 use super::table::table;
 use crate::tuning::{HEADER, about, rows, way};
 
-/// The page of the tuning lab: HTML, complete.
+/// The page of the tuning lab.
 #[must_use]
-pub fn tuning_page(result: &TuningResult) -> String {
+pub fn tuning_page(result: &TuningResult) -> Page {
     let measured = result.lessons.iter().filter(|lesson| lesson.outcome == Outcome::Measured).count();
-    let body = html! {
+    let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { "What tuning is worth here: " (measured) " lessons" }
@@ -22,19 +22,20 @@ pub fn tuning_page(result: &TuningResult) -> String {
                 @if let Some(at) = result.started_at { div { dt { "Begun" } dd { (format!("{at:.0}")) } } }
             }
         }
-        main {
-            section id="table" aria-labelledby="table-h" {
-                h2 id="table-h" { "All lessons" }
-                p {
-                    "Times are medians. The factor is the median of pairs whose order was drawn, with its 95 % interval; "
-                    "(chance) marks a difference that chance can explain."
-                }
-                (table("Lessons, before and after", &HEADER, &rows(result)))
-            }
-            @for lesson in &result.lessons { (story(lesson)) }
-        }
     };
-    document("Tuning lab", &body)
+    let content = html! {
+        section id="table" aria-labelledby="table-h" {
+            h2 id="table-h" { "All lessons" }
+            p {
+                "Times are medians. The factor is the median of pairs whose order was drawn, with its 95 % interval; "
+                "(chance) marks a difference that chance can explain."
+            }
+            (table("Lessons, before and after", &HEADER, &rows(result)))
+        }
+        @for lesson in &result.lessons { (story(lesson)) }
+    };
+    let footer = html! { p { "Measured with " (result.tool.name) " " (result.tool.version) "." } };
+    Page { title: "Tuning lab".into(), header, content, footer }
 }
 
 fn story(lesson: &LessonResult) -> Markup {

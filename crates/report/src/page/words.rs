@@ -1,7 +1,8 @@
 //! Figures as people read them.
 
 /// A number with commas between its thousands and so many decimals.
-pub(super) fn grouped(value: f64, decimals: usize) -> String {
+#[must_use]
+pub fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
     let mut out = String::new();
@@ -22,22 +23,26 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
 }
 
 /// A whole number with commas.
-pub(super) fn count(value: u64) -> String {
+#[must_use]
+pub fn count(value: u64) -> String {
     grouped(value as f64, 0)
 }
 
 /// A rate: whole above a thousand, else with one decimal.
-pub(super) fn rate(value: f64) -> String {
+#[must_use]
+pub fn rate(value: f64) -> String {
     grouped(value, usize::from(value < 1000.0))
 }
 
 /// A fraction as a percentage.
-pub(super) fn percent(fraction: f64, decimals: usize) -> String {
+#[must_use]
+pub fn percent(fraction: f64, decimals: usize) -> String {
     format!("{}\u{a0}%", grouped(fraction * 100.0, decimals))
 }
 
 /// Milliseconds with the digits that their size deserves; a dash for a time of nothing.
-pub(super) fn ms(count: u64, value: f64) -> String {
+#[must_use]
+pub fn ms(count: u64, value: f64) -> String {
     match value {
         _ if count == 0 => "–".into(),
         value if value < 1.0 => grouped(value, 3),
@@ -48,7 +53,8 @@ pub(super) fn ms(count: u64, value: f64) -> String {
 }
 
 /// Bytes in the unit that suits them.
-pub(super) fn bytes(bytes: u64) -> String {
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0x4000_0000.. => (0x4000_0000, "GiB"),
         0x10_0000.. => (0x10_0000, "MiB"),
@@ -58,7 +64,8 @@ pub(super) fn bytes(bytes: u64) -> String {
 }
 
 /// A length of time: `45.3 s`, `5 min`, `1 h 30 min`.
-pub(super) fn duration(seconds: f64) -> String {
+#[must_use]
+pub fn duration(seconds: f64) -> String {
     if seconds < 60.0 {
         let decimals = usize::from(seconds.fract() > 0.05);
         return format!("{} s", grouped(seconds, decimals));
@@ -70,7 +77,8 @@ pub(super) fn duration(seconds: f64) -> String {
 }
 
 /// A number with its noun: `1 rule`, `2 rules`, `3 retries`.
-pub(super) fn several(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn several(number: u64, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) if !noun.ends_with("ay") => format!("{} {stem}ies", count(number)),

@@ -31,6 +31,10 @@ pub(crate) struct TimeArgs {
     /// A file of statements, separated by semicolons
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// A statement of TPC-C in style row, such as order_status.lines, with values as its transaction draws them (on loaded
+    /// data; what it changes is rolled back unless --transaction commit says otherwise)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tpcc: Option<String>,
     /// Executions of each statement; the first is told apart from the rest
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) repeat: u32,
@@ -50,9 +54,9 @@ pub(crate) struct TimeArgs {
     #[arg(long, value_enum, default_value = "prepared")]
     pub(crate) protocol: ProtocolName,
     /// What a statement is part of: none (it commits by itself), or a transaction that ends in commit (timed with it) or
-    /// rollback (not timed: nothing is left behind)
-    #[arg(long, value_enum, default_value = "none")]
-    pub(crate) transaction: TransactionName,
+    /// rollback (not timed: nothing is left behind) [default: none]
+    #[arg(long, value_enum)]
+    pub(crate) transaction: Option<TransactionName>,
     /// The transaction's level: read-committed, repeatable-read or serializable
     #[arg(long, value_name = "LEVEL")]
     pub(crate) isolation: Option<Isolation>,

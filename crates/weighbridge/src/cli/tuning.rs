@@ -42,7 +42,10 @@ pub(crate) struct TuneShowArgs {
     file beside the database's) that is dropped at the end. Both sides of a lesson are run in turns, in an order that is\n\
     drawn; where a change must be made between them, in blocks.\n\nExamples:\n  \
     weighbridge tune run --all\n  \
-    weighbridge tune run covering-index batch-size --url postgres://me@localhost/bench --html tuning.html"
+    weighbridge tune run covering-index batch-size --url postgres://me@localhost/bench --html tuning.html\n\n\
+    The lesson `regions` needs a PostgreSQL server in each region, its name as the server's cluster_name, with the others\n\
+    as foreign servers of their names (`weighbridge lab up postgres --regions us-east1,us-west1,us-west2` has them):\n  \
+    weighbridge tune run regions --url URL_EAST --url URL_WEST1 --url URL_WEST2"
 )]
 pub(crate) struct TuneRunArgs {
     /// The lessons to measure
@@ -53,9 +56,9 @@ pub(crate) struct TuneRunArgs {
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Size of the data set: 1 is a million rides
-    #[arg(long, value_name = "FACTOR", default_value_t = 0.1, value_parser = super::movr::scale)]
-    pub(crate) scale: f64,
+    /// Size of the data set: 1 is a million rides [default: 0.1; for the lesson of the regions 0.02]
+    #[arg(long, value_name = "FACTOR", value_parser = super::movr::scale)]
+    pub(crate) scale: Option<f64>,
     /// Pairs of executions of a lesson whose sides can be run in turns
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(6..=100_000))]
     pub(crate) repeat: u32,
@@ -104,6 +107,9 @@ pub(crate) struct AdviseArgs {
     /// A file of statements, separated by semicolons
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// A statement of TPC-C in style row, such as order_status.last_order, with values as its transaction draws them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tpcc: Option<String>,
     /// Try each candidate
     #[arg(long = "try")]
     pub(crate) try_them: bool,

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &AcidArgs) -> Ended {
     let place = Place { gateways, warehouses: args.warehouses, seed: args.seed.unwrap_or_else(super::run::any_seed) };
     let result = runtime()?.block_on(test(args, &place))?;
     if let Some(page) = &args.html {
-        super::report::write(page, &report::acid_page(&result))?;
+        super::report::write(page, &report::acid_page(&result).file())?;
     }
     match args.json {
         true => output::print_json(&report::acid_json(&result))?,

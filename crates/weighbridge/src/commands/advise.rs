@@ -5,7 +5,7 @@ use tuning::advise::{Options, advise};
 use tuning::runner::Limits;
 
 use super::tune::failure;
-use super::values::{statements_of, values};
+use super::values::{statements_of, tpcc_subject, values};
 use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
 use crate::cli::AdviseArgs;
 use crate::{interrupt, output};
@@ -18,8 +18,9 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
     if let Some(file) = &args.file {
         statements.extend(statements_of(file, gateways.dialect().wire())?);
     }
-    if statements.iter().all(|statement| statement.trim().is_empty()) {
-        return Err(Failure::Usage("nothing to advise on: give --statement SQL or --file FILE".to_owned()));
+    if args.tpcc.is_none() && statements.iter().all(|statement| statement.trim().is_empty()) {
+        let said = "nothing to advise on: give --statement SQL, --file FILE or --tpcc NAME";
+        return Err(Failure::Usage(said.to_owned()));
     }
     let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
     let options = Options {
@@ -32,7 +33,10 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
     };
     let (advised, ended) = runtime()?.block_on(async {
         let mut session = Session::connect(gateways.first()).await?;
-        let values = values(&args.values, &mut session, options.seed).await?;
+        let mut values = values(&args.values, &mut session, options.seed).await?;
+        if let Some(name) = &args.tpcc {
+            statements.push(tpcc_subject(name, &mut session, &mut values).await?.sql);
+        }
         drop(session);
         let mut advised = Vec::new();
         for statement in &statements {

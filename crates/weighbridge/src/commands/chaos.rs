@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::run::{Faults, measure, options};
+use super::run::{Beside, Faults, measure, metrics, options};
 use super::{Ended, gateways, require_data};
 use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs};
 use crate::faults::{Fault, Place, asked};
@@ -14,7 +14,8 @@ pub(crate) fn run(args: &ChaosArgs) -> Ended {
     require_data(&place.gateways, "put in danger")?;
     let options = options(&args.drive, place.gateways.clone())?;
     let faults = Faults { place: Arc::new(place), list: faults };
-    measure(&options, args.drive.out.as_deref(), args.drive.check, Some(&faults), args.drive.output.format())
+    let beside = Beside { faults: Some(&faults), metrics: metrics(&args.drive)? };
+    measure(&options, args.drive.out.as_deref(), args.drive.check, beside, args.drive.output.format())
 }
 
 /// Where the faults are made.

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
         CompareError::Nothing(_) => Failure::Failed(e.to_string()),
     })?;
     if let Some(page) = &args.html {
-        super::report::write(page, &report::compare_page(&comparison))?;
+        super::report::write(page, &report::compare_page(&comparison).file())?;
     }
     match args.format() {
         CompareFormat::Table => output::print(&report::compare_table(&comparison))?,

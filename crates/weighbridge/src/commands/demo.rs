@@ -11,7 +11,11 @@ use workload::tpcc::Style;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
-use super::{Ended, Failure, Status, me, run::measure, runtime};
+use super::{
+    Ended, Failure, Status, me,
+    run::{Beside, measure},
+    runtime,
+};
 use crate::cli::{DemoArgs, ResultFormat};
 
 /// Long enough for the statement caches, short enough for the patience of a newcomer.
@@ -72,10 +76,11 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
         style: Style::Batch,
         mix: Mix::standard(),
         isolation: None,
+        statements: false,
         region: String::new(),
         seed: 1,
         on_error: OnError::default(),
         start: Start::default(),
     };
-    measure(&options, args.out.as_deref(), true, None, args.output.format())
+    measure(&options, args.out.as_deref(), true, Beside::default(), args.output.format())
 }

@@ -14,7 +14,7 @@ use target::Gateways;
 use tpcc::mix::Mix;
 use workload::tpcc::Style;
 
-use super::run::{Faults, any_seed, drive_to_the_end, keep_result, results_folder};
+use super::run::{Beside, Faults, any_seed, drive_to_the_end, keep_result, results_folder};
 use super::{Ended, Failure, Status, auditing, chaos, check, require_data, require_file};
 use crate::cli::DurabilityArgs;
 use crate::faults::{Action, Fault};
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
         style: Style::Batch,
         mix: Mix::standard(),
         isolation: None,
+        statements: false,
         region: String::new(),
         seed: any_seed(),
         on_error: OnError::default(),
@@ -50,7 +51,8 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
     };
     let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
     let faults = Faults { place: Arc::new(place), list: faults };
-    let (folder, mut record) = drive_to_the_end(&options, Some(&out), Some(&faults), &interrupt::stop())?;
+    let beside = Beside { faults: Some(&faults), metrics: None };
+    let (folder, mut record) = drive_to_the_end(&options, Some(&out), beside, &interrupt::stop())?;
     let checked = check::after_run(&gateways, &record.plan);
     record.checks = checked.as_ref().ok().cloned();
     let opened = keep_result(&folder, record)?;

@@ -23,6 +23,7 @@ mod restoring;
 pub(crate) mod run;
 pub(crate) mod scenario;
 pub(crate) mod search;
+pub(crate) mod serve;
 mod step;
 pub(crate) mod sweep;
 pub(crate) mod targets;

@@ -1,21 +1,70 @@
-//! `weighbridge lab regions`: servers at a distance, and what it costs that data live far from those who use them.
+//! `weighbridge lab regions` and `tune run regions`: what it costs that data live far from those who use them.
 
 use std::path::{Path, PathBuf};
 
 use lab::{DATABASE, Delays, Distance, Kind, Layout, PostgresRegions};
 use record::regions::RegionsResult;
-use target::Url;
+use target::{Gateways, Session, Url};
 use tuning::regions::{Place, RegionsOptions};
 
 use super::lab::{base, delays, holder};
 use super::{Ended, Failure, Status, me, runtime};
-use crate::cli::LabRegionsArgs;
+use crate::cli::{LabRegionsArgs, TuneRunArgs};
 use crate::{interrupt, output};
 
 /// The size of the data: a thousand users and three hundred vehicles. More would only make the preparation longer.
 const SCALE: f64 = 0.02;
 
 const SEED: u64 = 1;
+
+/// The lesson's name among the others.
+pub(super) const LESSON: &str = "regions";
+
+/// The lesson as it is listed: name, title, what it shows.
+pub(super) fn described() -> (String, String, String) {
+    let shows = "Reads and writes of each region's own data while all of them live in one region, and once each city's rows \
+        live where they are used; with the matrix of gateway and data, and where the data are.";
+    (LESSON.to_owned(), "Rows in the region that uses them".to_owned(), shows.to_owned())
+}
+
+/// On servers that are there, one a region.
+pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
+    let (scale, seed) = (args.scale.unwrap_or(SCALE), args.seed.unwrap_or(SEED));
+    let result = runtime()?.block_on(async {
+        let mut places = Vec::new();
+        for url in gateways.urls() {
+            if gateways.dialect().name() != "postgres" {
+                let name = gateways.dialect().name();
+                return Err(Failure::Usage(format!("the lesson of the regions runs on postgres, not on {name}")));
+            }
+            let mut session = Session::connect(url).await?;
+            let region = session.query("SHOW cluster_name", &[]).await?.only()?.text(0)?.to_owned();
+            if region.is_empty() {
+                return Err(Failure::Usage(format!(
+                    "{url} has no cluster_name to tell its region: `{} lab up postgres --regions us-east1,us-west1,us-west2` \
+                     starts servers that have",
+                    me()
+                )));
+            }
+            places.push(Place { region, url: url.clone() });
+        }
+        let options = RegionsOptions { places, delays_ms: None, repeat: args.repeat, scale, seed, keep: false };
+        let stop = interrupt::stop();
+        Ok(tuning::regions::run(&options, || *stop.borrow(), |doing| eprintln!("{doing}")).await?)
+    })?;
+    show(&result, args.html.as_deref(), args.json)
+}
+
+fn show(result: &RegionsResult, html: Option<&Path>, json: bool) -> Ended {
+    if let Some(page) = html {
+        super::report::write(page, &report::regions_page(result).file())?;
+    }
+    match json {
+        true => output::print_json(&report::regions_json(result))?,
+        false => output::print(&report::regions_table(result))?,
+    }
+    Ok(Status::Done)
+}
 
 pub(super) fn run(args: &LabRegionsArgs) -> Ended {
     let delays = delays(&args.regions, args.delays.as_deref())?;
@@ -25,14 +74,7 @@ pub(super) fn run(args: &LabRegionsArgs) -> Ended {
     }
     interrupt::on_stop(lab::interrupt);
     let result = if args.keep { in_kept(args, &delays)? } else { in_temporary(args, &delays)? };
-    if let Some(page) = &args.html {
-        super::report::write(page, &report::regions_page(&result))?;
-    }
-    match args.json {
-        true => output::print_json(&report::regions_json(&result))?,
-        false => output::print(&report::regions_table(&result))?,
-    }
-    Ok(Status::Done)
+    show(&result, args.html.as_deref(), args.json)
 }
 
 /// In servers that go when it is over, however it ends.

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReportArgs) -> Ended {
 pub(super) fn write_page(opened: &OpenedRun, path: &Path) -> Result<(), RecordError> {
     let summary = Summary::of(opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
-    write(path, &report::page(opened, &summary, &verdict))
+    write(path, &report::page(opened, &summary, &verdict).file())
 }
 
 /// Writes a page, and says where.

@@ -15,12 +15,14 @@ use super::{Ended, Failure, Status, announce, gateways, human, require_data, req
 use crate::cli::{DriveArgs, ResultFormat, RunArgs};
 use crate::faults::{Fault, Injector, Place};
 use crate::interrupt;
+use crate::metrics::Metrics;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     args.workload.require_transactions().map_err(Failure::Usage)?;
     let args = &args.drive;
     let options = options(args, gateways(&args.target)?)?;
-    measure(&options, args.out.as_deref(), args.check, None, args.output.format())
+    let beside = Beside { faults: None, metrics: metrics(args)? };
+    measure(&options, args.out.as_deref(), args.check, beside, args.output.format())
 }
 
 /// What a run is asked to do, as far as the command line tells, made sure of.
@@ -48,6 +50,7 @@ pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, F
         style: args.style,
         mix: args.mix,
         isolation: args.isolation,
+        statements: args.statements,
         region: args.region.clone().unwrap_or_default(),
         seed: args.seed.unwrap_or_else(any_seed),
         on_error: args.on_error.unwrap_or_default(),
@@ -67,15 +70,27 @@ pub(super) struct Faults {
     pub(super) list: Vec<Fault>,
 }
 
+/// What goes on beside a run.
+#[derive(Default)]
+pub(super) struct Beside<'a> {
+    pub(super) faults: Option<&'a Faults>,
+    pub(super) metrics: Option<Metrics>,
+}
+
+/// The metrics that were asked for, which are told from now on.
+pub(super) fn metrics(args: &DriveArgs) -> Result<Option<Metrics>, Failure> {
+    Ok(args.metrics.metrics.map(Metrics::start).transpose()?)
+}
+
 /// Runs, checks if asked to, judges, and prints the result.
 pub(super) fn measure(
     options: &Options,
     out: Option<&Path>,
     check: bool,
-    faults: Option<&Faults>,
+    beside: Beside<'_>,
     format: ResultFormat,
 ) -> Ended {
-    let (folder, mut record) = drive_to_the_end(options, out, faults, &interrupt::stop())?;
+    let (folder, mut record) = drive_to_the_end(options, out, beside, &interrupt::stop())?;
     // What can't be checked costs no result.
     let mut unchecked = None;
     if check && !record.target.without_data {
@@ -104,9 +119,10 @@ pub(super) fn measure(
 pub(super) fn drive_to_the_end(
     options: &Options,
     out: Option<&Path>,
-    faults: Option<&Faults>,
+    beside: Beside<'_>,
     stop: &Stop,
 ) -> Result<(RunFolder, RunRecord), Failure> {
+    let Beside { faults, mut metrics } = beside;
     let make_folder = |plan: &record::Plan| {
         let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
         eprintln!(
@@ -123,11 +139,15 @@ pub(super) fn drive_to_the_end(
     };
     let (mut live, mut injector, mut made) = (Live::default(), None, Vec::new());
     let mut watch = |event: Event<'_>| match event {
-        Event::Second(row) => {
+        Event::Second(second) => {
+            let row = second.row;
             if let (Some(faults), None) = (faults, &injector) {
                 // The first second tells exactly when the run began.
                 let start = Instant::now() - Duration::from_secs_f64(row.elapsed_s);
                 injector = Some(Injector::start(&faults.place, &faults.list, start));
+            }
+            if let Some(metrics) = &mut metrics {
+                metrics.second(second);
             }
             live.show(row);
         }

@@ -79,11 +79,21 @@ fn published(case: &Case, scale: f64) -> Vec<(String, f64)> {
     for (transaction, times) in published.times() {
         figures.extend(times.iter().map(|(statistic, ms)| (format!("{transaction} {}, ms", statistic.name()), *ms)));
     }
+    for (lesson, told) in &published.lessons {
+        figures.extend(lesson_figures(lesson, Some(told.before_ms), told.after_ms));
+    }
     for point in &published.points {
         let connections = point.connections.map(|n| scaled(n, scale));
         figures.push((point_name(&point.target, point.nodes, connections), point.nopm));
     }
     figures
+}
+
+/// How a lesson is told: its times, and how many times as fast it became.
+fn lesson_figures(lesson: &str, before_ms: Option<f64>, after_ms: Option<f64>) -> Vec<(String, f64)> {
+    let factor = before_ms.zip(after_ms).map(|(before, after)| before / after);
+    let figures = [("before, ms", before_ms), ("after, ms", after_ms), ("times as fast", factor)];
+    figures.into_iter().filter_map(|(what, value)| Some((format!("{lesson} {what}"), value?))).collect()
 }
 
 /// How a point of a sweep is told.
@@ -289,6 +299,9 @@ fn carry_out(words: &[String], args: &ScenarioRunArgs, folder: &Path, measured: 
             if is_run {
                 keep_run(&document, measured);
             }
+            if matches!(command, Command::Tune(_)) {
+                keep_lessons(&document, measured);
+            }
         }
     }
     Ok(())
@@ -332,6 +345,22 @@ fn keep_run(run: &Value, measured: &mut Measured) {
     ));
 }
 
+/// What a `tune run` measured, of lessons on one database or of the regions.
+fn keep_lessons(result: &Value, measured: &mut Measured) {
+    for lesson in result["lessons"].as_array().into_iter().flatten() {
+        let name = lesson["name"].as_str().or(lesson["what"].as_str()).unwrap_or_default();
+        let ms = |side: &str| lesson[format!("{side}_ms")].as_f64().or(lesson[side]["value"].as_f64());
+        measured.figures.extend(lesson_figures(name, ms("before"), ms("after")));
+        measured.differences.extend(lesson["verdict"].as_str().map(|verdict| format!("{name}: {verdict}")));
+    }
+    let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    measured.differences.push(format!(
+        "medians, the first execution apart, of {} {}; the published figures are means",
+        said(&result["target"]["kind"]),
+        said(&result["target"]["version"]),
+    ));
+}
+
 fn keep_sweep(sweep: &Sweep, targets: &[NamedTarget], measured: &mut Measured) {
     let told_nodes = targets.iter().any(|target| target.nodes.is_some());
     for result in sweep.results.iter().filter(|result| result.valid > 0) {
@@ -356,7 +385,12 @@ fn tell_differences(
     let mut first = vec![format!("published of {}; measured at {gateways}", case.cluster)];
     first.push(format!("published with {}; measured with weighbridge {}", scenario.tool, env!("CARGO_PKG_VERSION")));
     if (args.scale - 1.0).abs() > f64::EPSILON {
-        first.push(format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale));
+        first.push(match case.published.lessons.is_empty() {
+            true => format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale),
+            false => {
+                format!("the data set at scale {} (1 is the published size): factors compare, times don't", args.scale)
+            }
+        });
     }
     for name in case.targets.iter().filter(|name| args.targets.iter().all(|target| target.name != **name)) {
         first.push(format!("{name} was not measured here"));

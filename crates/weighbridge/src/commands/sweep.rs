@@ -66,7 +66,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
 
 /// Writes a sweep's page, and says where.
 pub(super) fn write_page(folder: &Path, page: &Path) -> Result<(), Failure> {
-    Ok(super::report::write(page, &report::sweep_page(&Sweep::open(folder)?))?)
+    Ok(super::report::write(page, &report::sweep_page(&Sweep::open(folder)?).file())?)
 }
 
 /// Prints a sweep's result; not believed if a run's verdict is `invalid`.

@@ -10,7 +10,7 @@ use tuning::subject::{Ending, Subject};
 use workload::template::Template;
 use workload::values::Values;
 
-use super::values::{statements_of, values};
+use super::values::{statements_of, tpcc_subject, values};
 use super::{Ended, Failure, Status, require_data, require_file, runtime};
 use crate::cli::{ProtocolName, TimeArgs, TransactionName};
 use crate::{interrupt, output};
@@ -30,7 +30,7 @@ struct Lane {
 }
 
 pub(crate) fn run(args: &TimeArgs) -> Ended {
-    let sides = sides(args)?;
+    let mut sides = sides(args)?;
     for side in &sides {
         require_data(&side.gateways, "repeat statements on")?;
         require_file(side.gateways.first())?;
@@ -39,13 +39,13 @@ pub(crate) fn run(args: &TimeArgs) -> Ended {
             return Err(Failure::Usage(format!("{} has no isolation level {level}", side.gateways.dialect().name())));
         }
     }
-    if args.isolation.is_some() && args.transaction == TransactionName::None {
+    if args.isolation.is_some() && matches!(args.transaction, None | Some(TransactionName::None)) {
         return Err(Failure::Usage(
             "--isolation is that of a transaction: add --transaction commit or rollback".to_owned(),
         ));
     }
     let seed = args.seed.unwrap_or_else(super::run::any_seed);
-    let (result, last) = runtime()?.block_on(measure(args, &sides, seed))?;
+    let (result, last) = runtime()?.block_on(measure(args, &mut sides, seed))?;
     match args.json {
         true => output::print_json(&report::time_json(&result))?,
         false => {
@@ -73,8 +73,11 @@ fn sides(args: &TimeArgs) -> Result<Vec<Side>, Failure> {
     if let Some(file) = &args.file {
         statements.extend(statements_of(file, gateways.dialect().wire())?);
     }
-    if statements.iter().all(|statement| statement.trim().is_empty()) {
-        return Err(usage("nothing to repeat: give --statement SQL or --file FILE"));
+    if args.tpcc.is_none() && statements.iter().all(|statement| statement.trim().is_empty()) {
+        return Err(usage("nothing to repeat: give --statement SQL, --file FILE or --tpcc NAME"));
+    }
+    if args.tpcc.is_some() && !statements.is_empty() {
+        return Err(usage("--tpcc is a statement of its own: leave out --statement and --file"));
     }
     let compared = args.against.is_some() || !args.against_urls.is_empty() || !args.against_settings.is_empty();
     if compared && statements.len() > 1 {
@@ -94,17 +97,29 @@ fn sides(args: &TimeArgs) -> Result<Vec<Side>, Failure> {
     Ok(sides)
 }
 
-async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResult, Option<String>), Failure> {
+async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(TimeResult, Option<String>), Failure> {
     let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
     let started_at = Some(jiff::Timestamp::now());
     let mut first = Session::connect(sides[0].gateways.first()).await?;
     first.commit_each().await?;
     let version = first.describe().await?.version;
-    let values = values(&args.values, &mut first, seed).await?;
+    let mut values = values(&args.values, &mut first, seed).await?;
+    let mut transaction = args.transaction.unwrap_or(TransactionName::None);
+    if let Some(name) = &args.tpcc {
+        let subject = tpcc_subject(name, &mut first, &mut values).await?;
+        if subject.writes && args.transaction.is_none() {
+            transaction = TransactionName::Rollback;
+        }
+        sides
+            .iter_mut()
+            .filter(|side| side.statements.is_empty())
+            .for_each(|side| side.statements = vec![subject.sql.clone()]);
+    }
+    let sides = &*sides;
     drop(first);
     let mut lanes = Vec::new();
     for number in 0..args.concurrency {
-        lanes.push(lane(args, sides, &values, seed, u64::from(number), &limits).await?);
+        lanes.push(lane(args, transaction, sides, &values, seed, u64::from(number), &limits).await?);
     }
     let plans_before = plans(args, &mut lanes[0]).await?;
     let rounds = Rounds { repeat: args.repeat as usize, warmup: args.warmup as usize, shuffled: sides.len() > 1, seed };
@@ -147,7 +162,7 @@ async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResu
         target: Target { kind: kind.name().to_owned(), version, url, embedded: kind.embedded(), ..Target::default() },
         started_at,
         protocol: if args.protocol == ProtocolName::Simple { "simple" } else { "prepared" }.to_owned(),
-        transaction: match args.transaction {
+        transaction: match transaction {
             TransactionName::None => "none",
             TransactionName::Commit => "commit",
             TransactionName::Rollback => "rollback",
@@ -167,6 +182,7 @@ async fn measure(args: &TimeArgs, sides: &[Side], seed: u64) -> Result<(TimeResu
 /// sessions differ by where the operating system puts them, which is more than chance.
 async fn lane(
     args: &TimeArgs,
+    transaction: TransactionName,
     sides: &[Side],
     values: &Values,
     seed: u64,
@@ -189,7 +205,7 @@ async fn lane(
         }
         for sql in &side.statements {
             let subject = Subject {
-                ending: match args.transaction {
+                ending: match transaction {
                     TransactionName::None => Ending::Alone,
                     TransactionName::Commit => Ending::Commit,
                     TransactionName::Rollback => Ending::Rollback,

@@ -9,6 +9,9 @@ use super::{Ended, Failure, Status, gateways, require_data, runtime};
 use crate::cli::{TargetArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 use crate::{interrupt, output};
 
+/// The usual size of the data set.
+const SCALE: f64 = 0.1;
+
 pub(crate) fn run(command: &TuneCommand) -> Ended {
     match command {
         TuneCommand::List(args) => list(args),
@@ -20,8 +23,9 @@ pub(crate) fn run(command: &TuneCommand) -> Ended {
 
 fn list(args: &TuneListArgs) -> Ended {
     let lessons = Lesson::all()?;
-    let rows: Vec<(String, String, String)> =
+    let mut rows: Vec<(String, String, String)> =
         lessons.into_iter().map(|lesson| (lesson.name, lesson.title, lesson.shows)).collect();
+    rows.push(super::regions::described());
     match args.json {
         true => output::print_json(&report::lessons_json(&rows))?,
         false => output::print(&report::lessons_table(&rows))?,
@@ -34,7 +38,8 @@ fn named(names: &[String]) -> Result<Vec<Lesson>, Failure> {
     let find = |name: &String| {
         all.iter().find(|lesson| lesson.name == *name).cloned().ok_or_else(|| {
             let known: Vec<&str> = all.iter().map(|lesson| lesson.name.as_str()).collect();
-            Failure::Usage(format!("there is no lesson `{name}`: there are {}", known.join(", ")))
+            let regions = super::regions::LESSON;
+            Failure::Usage(format!("there is no lesson `{name}`: there are {} and {regions}", known.join(", ")))
         })
     };
     names.iter().map(find).collect()
@@ -43,6 +48,11 @@ fn named(names: &[String]) -> Result<Vec<Lesson>, Failure> {
 fn show(args: &TuneShowArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "tune")?;
+    if args.lesson == super::regions::LESSON {
+        let (name, title, shows) = super::regions::described();
+        output::print(&format!("{name}: {title}\n\n{shows}"))?;
+        return Ok(Status::Done);
+    }
     for lesson in named(std::slice::from_ref(&args.lesson))? {
         output::print(&course::described(&lesson, gateways.dialect())?)?;
     }
@@ -52,19 +62,25 @@ fn show(args: &TuneShowArgs) -> Ended {
 fn measure(args: &TuneRunArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "tune")?;
+    if args.lessons.iter().any(|lesson| lesson == super::regions::LESSON) {
+        return match args.lessons.as_slice() {
+            [_] => super::regions::tune(args, &gateways),
+            _ => Err(Failure::Usage("the lesson `regions` needs servers of its own: run it alone".to_owned())),
+        };
+    }
     let lessons = if args.all { Lesson::all()? } else { named(&args.lessons)? };
     let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
     let options = Options {
         repeat: args.repeat as usize,
         rounds: args.rounds as usize,
-        scale: args.scale,
+        scale: args.scale.unwrap_or(SCALE),
         seed: args.seed.unwrap_or_else(super::run::any_seed),
         budget: args.budget,
     };
     let run = course::run(gateways.first(), &lessons, &options, &limits, |line| eprintln!("{line}"));
     let result = runtime()?.block_on(run).map_err(failure)?;
     if let Some(page) = &args.html {
-        super::report::write(page, &report::tuning_page(&result))?;
+        super::report::write(page, &report::tuning_page(&result).file())?;
     }
     match args.json {
         true => output::print_json(&report::tuning_json(&result))?,

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use target::{OwnedValue, Protocol, Session, WireKind};
 use workload::template::split;
+use workload::tpcc::catalog::Catalog;
+use workload::tpcc::{Named, named};
 use workload::values::{Rows, Values};
 
 use super::Failure;
@@ -13,6 +15,16 @@ use crate::cli::ValueArgs;
 pub(super) fn statements_of(file: &Path, wire: WireKind) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(file).map_err(|e| Failure::Usage(format!("{}: {e}", file.display())))?;
     Ok(split(&text, wire))
+}
+
+/// A statement of TPC-C by its name, its parameters drawn as in its transaction.
+pub(super) async fn tpcc_subject(name: &str, session: &mut Session, values: &mut Values) -> Result<Named, Failure> {
+    let loaded = Catalog::read_complete(session).await?.warehouses;
+    let subject = named(name, session.dialect(), loaded).map_err(Failure::Usage)?;
+    for (parameter, generator) in &subject.generators {
+        values.generate(parameter, generator.clone());
+    }
+    Ok(subject)
 }
 
 /// Where the parameters take their values.

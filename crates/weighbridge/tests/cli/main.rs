@@ -19,6 +19,8 @@ mod results;
 mod same_data;
 mod secrets;
 mod series;
+mod serve;
+mod statements;
 mod support;
 mod time;
 mod tuning;

@@ -7,7 +7,16 @@ use std::process::{Child, Command, Output, Stdio};
 pub(crate) fn weighbridge(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weighbridge"));
     command.args(args).stdin(Stdio::null());
-    for name in ["WEIGHBRIDGE_URL", "WEIGHBRIDGE_LOG", "PGPASSWORD", "PGPASSFILE", "PGHOST", "PGUSER", "PGDATABASE"] {
+    for name in [
+        "WEIGHBRIDGE_URL",
+        "WEIGHBRIDGE_LOG",
+        "WEIGHBRIDGE_TOKEN",
+        "PGPASSWORD",
+        "PGPASSFILE",
+        "PGHOST",
+        "PGUSER",
+        "PGDATABASE",
+    ] {
         command.env_remove(name);
     }
     for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "OMPI_COMM_WORLD_RANK"] {

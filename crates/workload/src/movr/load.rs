@@ -15,8 +15,12 @@ use crate::tpcc::load::LoadProgress;
 
 pub use target::bulk::Loaded;
 
-/// Rows that are committed together.
-const PIECE_ROWS: u64 = 10_000;
+/// Rows that are committed together, at least and at most. Keys are random: where rows live in their order each commit writes
+/// most pages anew, so there should be few.
+const PIECE_ROWS: (u64, u64) = (10_000, 100_000);
+
+/// Pieces a session, so that none is idle for long at the end.
+const PIECES_A_SESSION: u64 = 4;
 
 /// Rows between two looks at how much has gathered.
 const ROWS_AT_ONCE: u64 = 100;
@@ -46,9 +50,12 @@ struct Piece {
     to: u64,
 }
 
-fn pieces(movr: &Movr, table: Name) -> impl Iterator<Item = Piece> {
+/// The rows of a table in pieces, for so many sessions.
+fn pieces(movr: &Movr, table: Name, sessions: usize) -> impl Iterator<Item = Piece> {
     let rows = movr.rows(table);
-    (0..rows).step_by(PIECE_ROWS as usize).map(move |from| Piece { table, from, to: rows.min(from + PIECE_ROWS) })
+    let (least, most) = PIECE_ROWS;
+    let at_once = (rows / (PIECES_A_SESSION * sessions.max(1) as u64)).clamp(least, most);
+    (0..rows).step_by(at_once as usize).map(move |from| Piece { table, from, to: rows.min(from + at_once) })
 }
 
 /// Fills the empty tables that [`create`] made, adds keys, indexes and foreign keys where they cost less after the rows, and
@@ -65,7 +72,7 @@ pub async fn load(
     let movr = options.data();
     let mut all = Loaded::default();
     for name in Name::ALL {
-        for piece in pieces(&movr, name) {
+        for piece in pieces(&movr, name, 1) {
             let loaded = send(session, &movr, piece).await?;
             progress(table(name).name, loaded.rows);
             all.rows += loaded.rows;
@@ -121,7 +128,7 @@ async fn fill(
     jobs: usize,
     progress: &Arc<LoadProgress>,
 ) -> Result<Loaded, LoadError> {
-    let queue: VecDeque<Piece> = pieces(movr, name).collect();
+    let queue: VecDeque<Piece> = pieces(movr, name, jobs).collect();
     let jobs = jobs.clamp(1, queue.len().max(1));
     let queue = Arc::new(Mutex::new(queue));
     let bytes = Arc::new(AtomicU64::new(0));

@@ -19,8 +19,9 @@ pub mod rules;
 pub mod schema;
 mod stock_level;
 mod style;
+mod subject;
 
-use ::tpcc::input::{Delivery, Input};
+use ::tpcc::input::{Delivery, Input, Kind};
 use ::tpcc::text::Text;
 use target::{Class, Dialect, Error, Isolation, MultiRowUpdate, Row, Session, Statement};
 
@@ -31,6 +32,7 @@ pub use payment::PaymentOutput;
 pub use procedure::make_routines;
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
+pub use subject::{Named, Subject, named, subjects};
 
 /// How the transactions of a run are sent.
 #[derive(Clone, Copy, Debug)]
@@ -74,14 +76,34 @@ pub fn statements_kept(style: Style, dialect: &dyn Dialect) -> u64 {
 
 /// The statements of all transactions in a style, as a database takes them.
 pub fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
-    let own = match (style, dialect.multi_row_update()) {
+    let mut all: Vec<&'static Statement> = Vec::new();
+    for statement in by_transaction(style, dialect).into_iter().flat_map(|(_, statements)| statements) {
+        if !all.iter().any(|known| std::ptr::eq(*known, statement)) {
+            all.push(statement);
+        }
+    }
+    all
+}
+
+/// The statements of each transaction in a style; none in a style that the database does not have.
+fn by_transaction(style: Style, dialect: &dyn Dialect) -> Vec<(Kind, Vec<&'static Statement>)> {
+    let [new_order, payment, delivery] = match (style, dialect.multi_row_update()) {
         (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
-        (Style::Procedure, _) => return dialect.routines().map(procedure::statements).unwrap_or_default(),
+        (Style::Procedure, _) => {
+            let routines = dialect.routines().map(procedure::statements).unwrap_or_default();
+            return Kind::ALL.into_iter().zip(routines).map(|(kind, routine)| (kind, vec![routine])).collect();
+        }
         (_, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
         (_, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
         (_, MultiRowUpdate::OneByOne) => [new_order::BATCH_ONE_BY_ONE, payment::ROW, delivery::BATCH_ONE_BY_ONE],
     };
-    [own.concat(), order_status::STATEMENTS.to_vec(), stock_level::STATEMENTS.to_vec()].concat()
+    vec![
+        (Kind::NewOrder, new_order.to_vec()),
+        (Kind::Payment, payment.to_vec()),
+        (Kind::OrderStatus, order_status::STATEMENTS.to_vec()),
+        (Kind::Delivery, delivery.to_vec()),
+        (Kind::StockLevel, stock_level::STATEMENTS.to_vec()),
+    ]
 }
 
 /// Runs one transaction, once. After an error the session holds no open transaction.

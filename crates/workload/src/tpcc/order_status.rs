@@ -36,7 +36,7 @@ static LINES: Statement = Statement::new(
     &[Column::number(Int), Column::fixed(Int, 1), Column::int(SmallInt, 5), AMOUNT, Column::null(Timestamp)],
 ));
 
-pub(super) const STATEMENTS: &[&Statement] = &[&CUSTOMER, &LAST_ORDER, &LINES];
+pub(super) const STATEMENTS: &[&Statement] = &[&CUSTOMER, &customer::BY_NAME, &LAST_ORDER, &LINES];
 
 /// What Order-Status shows (2.6.3.3).
 #[derive(Clone, Debug, PartialEq)]

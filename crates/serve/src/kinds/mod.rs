@@ -1,0 +1,183 @@
+//! The kinds of results: how each is recognised, what the list tells of it, and its page. Another kind is another file
+//! here, and a line in [`KINDS`].
+
+mod acid;
+mod comparison;
+mod regions;
+mod run;
+mod scenario;
+mod search;
+mod sweep;
+mod tuning;
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use record::RecordError;
+use record::verdict::Status;
+use report::Page;
+use serde_json::Value;
+
+pub(crate) use run::under_way;
+
+/// A kind of result.
+pub(crate) struct Kind {
+    /// The first part of its addresses: `runs`.
+    pub(crate) section: &'static str,
+    /// What one is called.
+    pub(crate) name: &'static str,
+    /// How it is recognised.
+    pub(crate) sign: Sign,
+    /// Whether its folder holds runs of its own.
+    pub(crate) is_series: bool,
+    /// What the list tells of it.
+    pub(crate) facts: fn(&Path) -> Result<Facts, String>,
+    /// Its page.
+    pub(crate) page: fn(&Path) -> Result<Page, String>,
+}
+
+/// How a kind is recognised.
+pub(crate) enum Sign {
+    /// A folder with a file of this name.
+    Holds(&'static str),
+    /// A JSON document with these fields.
+    Has(&'static [&'static str]),
+}
+
+/// All kinds.
+pub(crate) static KINDS: [Kind; 8] =
+    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND, tuning::KIND, regions::KIND];
+
+/// What the list tells of a result.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    /// When it began; none: when its file was written is taken instead.
+    pub(crate) when: Option<Timestamp>,
+    /// The database, without its version.
+    pub(crate) database: String,
+    /// What else is to be found by the search: the version, the style.
+    pub(crate) words: String,
+    /// What stands below its name.
+    pub(crate) note: String,
+    /// Warehouses that were driven; 0: not told.
+    pub(crate) warehouses: u32,
+    /// New-Orders a minute, and whether they are tpmC.
+    pub(crate) rate: Option<Rate>,
+    /// Efficiency, as a fraction.
+    pub(crate) efficiency: Option<f64>,
+    /// The verdict, or what takes its place.
+    pub(crate) outcome: Outcome,
+    /// How long was measured.
+    pub(crate) seconds: Option<f64>,
+}
+
+/// A rate as it may be called.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rate {
+    /// New-Orders a minute.
+    pub(crate) value: f64,
+    /// Whether the run keeps to the standard.
+    pub(crate) is_tpmc: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing that is judged.
+    #[default]
+    None,
+    /// The verdict of a run.
+    Verdict(Status),
+    /// Tests that pass, or don't.
+    Passed(bool),
+    /// It is under way.
+    UnderWay,
+}
+
+impl Outcome {
+    /// As in addresses and for people.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Outcome::None => "",
+            Outcome::Verdict(status) => status.name(),
+            Outcome::Passed(true) => "passes",
+            Outcome::Passed(false) => "fails",
+            Outcome::UnderWay => "under way",
+        }
+    }
+
+    /// The class of its colour.
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Outcome::None => "",
+            Outcome::Verdict(status) => status.name(),
+            Outcome::Passed(true) => "standard",
+            Outcome::Passed(false) => "invalid",
+            Outcome::UnderWay => "running",
+        }
+    }
+}
+
+/// The kind whose addresses begin so.
+pub(crate) fn of_section(section: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.section == section)
+}
+
+/// The kind of a folder, or of a file.
+pub(crate) fn of(path: &Path) -> Option<&'static Kind> {
+    if path.is_dir() {
+        return KINDS.iter().find(|kind| matches!(kind.sign, Sign::Holds(file) if path.join(file).exists()));
+    }
+    if path.extension().is_none_or(|end| end != "json") {
+        return None;
+    }
+    let document = document(path).ok()?;
+    KINDS.iter().find(|kind| matches!(kind.sign, Sign::Has(fields) if fields.iter().all(|f| document.get(f).is_some())))
+}
+
+/// The file of a result that tells whether it has changed.
+pub(crate) fn file(kind: &Kind, path: &Path) -> std::path::PathBuf {
+    match kind.sign {
+        Sign::Holds(file) => path.join(file),
+        Sign::Has(_) => path.to_owned(),
+    }
+}
+
+/// The most that a document is read up to, bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Reads a JSON document.
+fn document(path: &Path) -> Result<Value, String> {
+    let told = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+    let meta = std::fs::metadata(path).map_err(|e| told(&e))?;
+    if !meta.is_file() || meta.len() > LARGEST {
+        return Err(told(&"not a file of a size that is read"));
+    }
+    let text = std::fs::read(path).map_err(|e| told(&e))?;
+    serde_json::from_slice(&text).map_err(|e| told(&format!("not a JSON document: {e}")))
+}
+
+fn words(error: &RecordError) -> String {
+    error.to_string()
+}
+
+/// Takes the place on this machine, which is nobody's business, out of warnings.
+fn bare(path: &Path, warnings: &mut [String]) {
+    let place = format!("{}/", path.display());
+    warnings.iter_mut().for_each(|warning| *warning = warning.replace(&place, ""));
+}
+
+/// The text of a field; empty where there is none.
+fn text<'a>(document: &'a Value, field: &str) -> &'a str {
+    document[field].as_str().unwrap_or_default()
+}
+
+/// The texts of a list.
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(|line| line.as_str().map(str::to_owned)).collect()
+}
+
+/// What every page says of itself.
+fn not_audited() -> maud::Markup {
+    maud::html! { p { (report::NOT_AUDITED.replace('\n', " ")) } }
+}

@@ -1,0 +1,80 @@
+//! Searches: the most warehouses that a database holds.
+
+use std::path::Path;
+
+use maud::html;
+use report::Page;
+use report::html::{grouped, percent, table};
+use serde_json::Value;
+
+use super::{Facts, Kind, Outcome, Sign, document, text, texts};
+
+/// The document of a search, in its folder.
+const SEARCH_JSON: &str = "search.json";
+
+pub(super) const KIND: Kind =
+    Kind { section: "searches", name: "search", sign: Sign::Holds(SEARCH_JSON), is_series: true, facts, page };
+
+fn facts(path: &Path) -> Result<Facts, String> {
+    let document = read(path)?;
+    let holds = document["warehouses"].as_u64();
+    Ok(Facts {
+        note: conclusion(&document),
+        warehouses: holds.and_then(|holds| u32::try_from(holds).ok()).unwrap_or_default(),
+        outcome: Outcome::Passed(holds.is_some()),
+        ..Facts::default()
+    })
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let document = document(&path.join(SEARCH_JSON))?;
+    match document["trials"].is_array() {
+        true => Ok(document),
+        false => Err(format!("{SEARCH_JSON}: not the answer of a search: it has no trials")),
+    }
+}
+
+fn conclusion(document: &Value) -> String {
+    match (document["warehouses"].as_u64(), document["fails_at"].as_u64()) {
+        (Some(holds), Some(fails)) => format!("holds {holds} warehouses; {fails} it does not"),
+        (Some(holds), None) => format!("holds {holds} warehouses, all that were tried"),
+        (None, Some(fails)) => format!("does not hold {fails} warehouses, and fewer were not tried"),
+        (None, None) => "nothing was tried".to_owned(),
+    }
+}
+
+fn page(path: &Path) -> Result<Page, String> {
+    let document = read(path)?;
+    let row = |trial: &Value| {
+        let figure = |field: &str, decimals| {
+            trial[field].as_f64().map_or_else(|| "–".to_owned(), |value| grouped(value, decimals))
+        };
+        vec![
+            figure("warehouses", 0),
+            figure("tpmc", 0),
+            trial["efficiency"].as_f64().map_or_else(|| "–".to_owned(), |share| percent(share, 1)),
+            figure("new_order_p90_ms", 1),
+            text(trial, "verdict").to_owned(),
+            texts(&trial["reasons"]).join("; "),
+        ]
+    };
+    let rows: Vec<Vec<String>> = document["trials"].as_array().into_iter().flatten().map(row).collect();
+    let header = ["warehouses", "tpmC", "efficiency", "New-Order p90 ms", "<verdict", "<why"];
+    Ok(Page {
+        title: "Search for the most warehouses".into(),
+        header: html! {
+            header {
+                p.brand { "weighbridge" }
+                h1 { "The database " (conclusion(&document)) }
+            }
+        },
+        content: html! {
+            section id="trials" aria-labelledby="trials-h" {
+                h2 id="trials-h" { "Trials" }
+                (table("What each number of warehouses gave", &header, &rows))
+                p.note { "One run each: near the limit chance decides. Repeat what matters, for as long as it matters." }
+            }
+        },
+        footer: super::not_audited(),
+    })
+}

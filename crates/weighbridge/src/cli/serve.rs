@@ -1,0 +1,29 @@
+//! Arguments of `serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  weighbridge serve\n  weighbridge serve /srv/results --listen 127.0.0.1:0\n  \
+    weighbridge serve --listen 0.0.0.0:8080 --token-file token --name bench.example.org")]
+pub(crate) struct ServeArgs {
+    /// The folder of results
+    #[arg(value_name = "DIR", default_value = "results")]
+    pub(crate) folder: PathBuf,
+    /// Where to listen; port 0 takes any that is free. The page's address is the first line of standard output
+    ///
+    /// Any address but this machine's own (127.0.0.1, ::1) needs a token.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// Another name by which the server is asked for, such as that of a proxy before it
+    #[arg(long = "name", value_name = "HOST")]
+    pub(crate) names: Vec<String>,
+    /// A file with the token that whoever asks must show, of 16 characters at least [env: WEIGHBRIDGE_TOKEN is the token]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let tags be changed; they are kept in tags.json of the folder
+    #[arg(long)]
+    pub(crate) writable: bool,
+}
