@@ -91,16 +91,15 @@ pub fn described(lesson: &Lesson, dialect: &dyn Dialect) -> Result<String, Error
             statements.iter().for_each(|sql| text.push_str(&format!("    {}\n", sql.replace('\n', "\n    "))));
         }
     };
-    let shown = |subject: &Subject| subject.steps.iter().map(crate::subject::Step::shown).collect::<Vec<_>>();
     let label = |side: &lesson::Side| side.label.of(dialect).cloned().unwrap_or_default();
     part("Set-up", &Lesson::list(lesson.setup.as_ref(), dialect));
-    part(&format!("Before: {}", label(&lesson.before)), &shown(&lesson.subject_before(dialect)?));
+    part(&format!("Before: {}", label(&lesson.before)), &lesson.written(&lesson.before, dialect)?);
     if let Some(change) = &lesson.change {
         part("Change", change.make.of(dialect).map(Vec::as_slice).unwrap_or_default());
     }
-    part(&format!("After: {}", label(&lesson.after)), &shown(&lesson.subject_after(dialect)?));
-    if let (Some(side), Some(subject)) = (&lesson.writes, lesson.subject_of_writes(dialect)?) {
-        part(&format!("The write that pays for it: {}", label(side)), &shown(&subject));
+    part(&format!("After: {}", label(&lesson.after)), &lesson.written(&lesson.after, dialect)?);
+    if let Some(side) = &lesson.writes {
+        part(&format!("The write that pays for it: {}", label(side)), &lesson.written(side, dialect)?);
     }
     if let Some(lesson::Published { source, before_ms, after_ms, note }) = &lesson.published {
         let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();

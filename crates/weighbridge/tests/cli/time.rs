@@ -183,11 +183,20 @@ fn a_comparison_is_of_pairs() {
     // Two databases, and two set-ups.
     let (other, set) = (Place::new(), "PRAGMA cache_size = 100");
     table(&other.sqlite());
-    let sql = ["time", "--url", &url, "--statement", "SELECT k FROM t", "--repeat", "7"];
+    let sql = ["time", "--url", &url, "--statement", "SELECT k FROM t", "--repeat", "21"];
     let against = json(&[&sql[..], &["--against-url", &other.sqlite()]].concat());
     assert_eq!(against["statements"][1]["place"], format!("against: {}", other.sqlite()));
+    // In new sessions again and again; a pair is one of medians, and of each session the first is apart.
     let against = json(&[&sql[..], &["--against-set", set]].concat());
-    assert_eq!((&against["comparison"]["pairs"], &against["statements"][1]["rows"]), (&6.into(), &300.into()));
+    assert_eq!((&against["comparison"]["pairs"], &against["sittings"]), (&10.into(), &10.into()));
+    for side in against["statements"].as_array().unwrap() {
+        assert_eq!((&side["timing"]["count"], times(side).len(), &side["rows"]), (&11.into(), 21, &300.into()));
+    }
+    let drawn =
+        ["--warmup", "1", "--values", "k=sequence(1000)", "--set", "PRAGMA cache_size = 90", "--against-set", set];
+    let insert = ["time", "--url", &url, "--statement", "INSERT INTO t VALUES (:k, 'new')", "--repeat", "10"];
+    json(&[&insert[..], &drawn].concat());
+    assert_eq!(number(&url, "SELECT COUNT(*) FROM t WHERE name = 'new'"), 40, "10 and 10 of warm-up, on either side");
 }
 
 #[test]
@@ -219,10 +228,9 @@ fn bad_input_is_known_before_anything_is_run() {
     time(&["--statement", "SELECT 1", "--isolation", "dirty"], &["serializable"]);
     time(&["--statement", "SELECT 1", "--isolation", "read-committed", "--transaction", "commit"], &["read-committed"]);
     time(&["--statement", "SELECT 1", "--statement", "SELECT 2", "--against", "SELECT 3"], &["--statement once"]);
-    time(
-        &["--statement", "SELECT 1", "--against-url", &url, "--against-url", "sqlite:other.db"],
-        &["as many gateways"],
-    );
+    let two = ["--against-url", "postgres://one/db", "--against-url", "postgres://two/db"];
+    let one_against_two = ["time", "--url", "postgres://one/db", "--statement", "SELECT 1"];
+    refused(&[&one_against_two[..], &two].concat(), 2, &["as many gateways"]);
     time(&["--statement", "SELECT 1", "--repeat", "0"], &["--repeat"]);
     time(&["--statement", "SELECT 1", "--host", "localhost:26257"], &["--host"]);
     refused(&["time", "--url", "null:", "--statement", "SELECT 1"], 2, &["keeps no data"]);
