@@ -127,6 +127,11 @@ fn mentioned(expr: &Expr) -> Vec<Named> {
     columns.0
 }
 
+/// Whether a pattern has a fixed beginning, so that it is a range.
+fn begins_fixed(pattern: &Expr) -> bool {
+    !pattern.to_string().trim_start_matches('\'').starts_with(['%', '_'])
+}
+
 impl Reading {
     fn note(&mut self, expr: &Expr, use_: Use) {
         self.columns.extend(named(expr).map(|column| (column, use_)));
@@ -194,12 +199,7 @@ impl Visitor for Reading {
             Expr::InList { expr, negated: false, .. } => self.note(expr, Use::Equal),
             Expr::InSubquery { expr, negated: false, .. } => self.note(expr, Use::Join),
             Expr::Between { expr, negated: false, .. } => self.note(expr, Use::Range),
-            Expr::Like { expr, pattern, negated: false, .. } => {
-                // Only a pattern with a fixed beginning is a range.
-                if !pattern.to_string().trim_start_matches('\'').starts_with(['%', '_']) {
-                    self.note(expr, Use::Range);
-                }
-            }
+            Expr::Like { expr, pattern, negated: false, .. } if begins_fixed(pattern) => self.note(expr, Use::Range),
             Expr::IsNull(expr) => self.note(expr, Use::Equal),
             _ => {}
         }
