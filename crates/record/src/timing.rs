@@ -232,6 +232,9 @@ pub struct TimeResult {
     pub concurrency: usize,
     /// Rounds before the first that counts.
     pub warmup: usize,
+    /// How often all began anew in new sessions: where both sides can't share theirs, a pair is of their medians in one
+    /// sitting.
+    pub sittings: usize,
     /// The seed of the values and of the order within a pair.
     pub seed: u64,
     /// The statements, and those of the other side behind them.

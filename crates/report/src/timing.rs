@@ -37,8 +37,9 @@ pub fn time_table(result: &TimeResult, times: bool, cumulative: bool) -> String 
     }
     if let Some(comparison) = &result.comparison {
         text.push_str(&format!("\nagainst base: {}\n", comparison.words()));
+        let pairs = if result.sittings > 1 { "pairs of medians, each in new sessions" } else { "pairs" };
         text.push_str(&format!(
-            "{} pairs, the order within each drawn; chance that equals differ so: {:.4}\n",
+            "{} {pairs}, the order within each drawn; chance that equals differ so: {:.4}\n",
             comparison.pairs, comparison.chance
         ));
     }

@@ -91,16 +91,15 @@ pub fn described(lesson: &Lesson, dialect: &dyn Dialect) -> Result<String, Error
             statements.iter().for_each(|sql| text.push_str(&format!("    {}\n", sql.replace('\n', "\n    "))));
         }
     };
-    let shown = |subject: &Subject| subject.steps.iter().map(crate::subject::Step::shown).collect::<Vec<_>>();
     let label = |side: &lesson::Side| side.label.of(dialect).cloned().unwrap_or_default();
     part("Set-up", &Lesson::list(lesson.setup.as_ref(), dialect));
-    part(&format!("Before: {}", label(&lesson.before)), &shown(&lesson.subject_before(dialect)?));
+    part(&format!("Before: {}", label(&lesson.before)), &lesson.written(&lesson.before, dialect)?);
     if let Some(change) = &lesson.change {
         part("Change", change.make.of(dialect).map(Vec::as_slice).unwrap_or_default());
     }
-    part(&format!("After: {}", label(&lesson.after)), &shown(&lesson.subject_after(dialect)?));
-    if let (Some(side), Some(subject)) = (&lesson.writes, lesson.subject_of_writes(dialect)?) {
-        part(&format!("The write that pays for it: {}", label(side)), &shown(&subject));
+    part(&format!("After: {}", label(&lesson.after)), &lesson.written(&lesson.after, dialect)?);
+    if let Some(side) = &lesson.writes {
+        part(&format!("The write that pays for it: {}", label(side)), &lesson.written(side, dialect)?);
     }
     if let Some(lesson::Published { source, before_ms, after_ms, note }) = &lesson.published {
         let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
@@ -249,13 +248,18 @@ async fn measure(
     for size in &lesson.curve {
         subjects.push(lesson.subject_of_size(*size, dialect)?);
     }
+    let setups = [&lesson.before, &lesson.after].map(|side| lesson.settings(side, dialect));
+    // Sides that are set up alike share their sessions: two sessions differ by where the operating system puts them, which
+    // is more than chance.
+    let setups = if setups[0] == setups[1] { &setups[..1] } else { &setups[..] };
+    let connections = subjects.iter().map(|subject| subject.connections).max().unwrap_or(1);
     let mut runners = Vec::new();
-    for (side, subject) in [(&lesson.before, &subjects[0]), (&lesson.after, &subjects[1])] {
+    for setup in setups {
         let mut sessions = Vec::new();
-        for _ in 0..subject.connections {
+        for _ in 0..connections {
             let mut session = schema.connect().await?;
-            for setting in lesson.settings(side, dialect) {
-                session.execute(&setting).await?;
+            for setting in setup {
+                session.execute(setting).await?;
             }
             sessions.push(session);
         }
@@ -270,8 +274,11 @@ async fn measure(
     };
     result.before = side(&lesson.before.label, &subjects[0]);
     result.after = side(&lesson.after.label, &subjects[1]);
-    let contestants =
-        subjects.into_iter().enumerate().map(|(at, subject)| Contestant::new(subject, at.min(1))).collect();
+    let contestants = subjects
+        .into_iter()
+        .enumerate()
+        .map(|(at, subject)| Contestant::new(subject, at.min(runners.len() - 1)))
+        .collect();
     let luck = Stream::for_terminal(options.seed, u64::MAX);
     let mut bench = Bench { lesson, contestants, runners, luck, options, began: Instant::now() };
     match &lesson.change {

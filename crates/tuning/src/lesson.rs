@@ -255,35 +255,62 @@ impl Lesson {
         self.writes.as_ref().map(|side| self.subject(side, side, side.size, dialect)).transpose()
     }
 
-    fn subject(&self, side: &Side, usual: &Side, size: Option<u32>, dialect: &dyn Dialect) -> Result<Subject, Error> {
-        let bad = |what: &str| Error::Usage(format!("lesson {}: {what}", self.name));
+    /// The statements of a side as the file has them, for people; `{size|...}` and the like are not written out.
+    ///
+    /// # Errors
+    /// As [`Lesson::subject_before`].
+    pub fn written(&self, side: &Side, dialect: &dyn Dialect) -> Result<Vec<String>, Error> {
+        let size = side.size.or(self.before.size);
+        let line = |step: &StepText| match self.times(step, size) {
+            1 => step.sql.clone(),
+            times => format!("{times} times: {}", step.sql),
+        };
+        Ok(self.steps(side, &self.before, dialect)?.iter().map(line).collect())
+    }
+
+    fn bad(&self, what: &str) -> Error {
+        Error::Usage(format!("lesson {}: {what}", self.name))
+    }
+
+    fn steps(&self, side: &Side, usual: &Side, dialect: &dyn Dialect) -> Result<Vec<StepText>, Error> {
         let own = side.sql.is_some() || side.steps.is_some();
         let said = if own { side } else { usual };
-        let steps = match (&said.sql, &said.steps) {
+        match (&said.sql, &said.steps) {
             (Some(sql), _) => {
-                let sql = sql.of(dialect).ok_or_else(|| bad("no statement for this database"))?;
-                vec![StepText { sql: sql.clone(), times: None, keep: None, expect: None }]
+                let sql = sql.of(dialect).ok_or_else(|| self.bad("no statement for this database"))?;
+                Ok(vec![StepText { sql: sql.clone(), times: None, keep: None, expect: None }])
             }
-            (None, Some(steps)) => steps.of(dialect).ok_or_else(|| bad("no statements for this database"))?.clone(),
-            (None, None) => return Err(bad("no statement")),
-        };
+            (None, Some(steps)) => {
+                steps.of(dialect).cloned().ok_or_else(|| self.bad("no statements for this database"))
+            }
+            (None, None) => Err(self.bad("no statement")),
+        }
+    }
+
+    /// How often a step is run. A curve does the same work by statements of every size.
+    fn times(&self, step: &StepText, size: Option<u32>) -> u32 {
+        match (self.curve.is_empty(), self.after.size, size) {
+            (false, Some(all), Some(size)) => all / size.max(1),
+            _ => step.times.unwrap_or(1),
+        }
+    }
+
+    fn subject(&self, side: &Side, usual: &Side, size: Option<u32>, dialect: &dyn Dialect) -> Result<Subject, Error> {
+        let steps = self.steps(side, usual, dialect)?;
         let template = |sql: &str| Template::parse(&repeated(sql, size), dialect.wire());
         let list = |own: &Option<PerDatabase<Vec<String>>>, usual: &Option<PerDatabase<Vec<String>>>| {
             let texts = Self::list(own.as_ref().or(usual.as_ref()), dialect);
             texts.iter().map(|sql| template(sql)).collect::<Vec<_>>()
         };
         let level = side.isolation.as_ref().or(usual.isolation.as_ref()).and_then(|level| level.of(dialect));
-        let isolation: Option<Isolation> = level.map(|level| level.parse()).transpose().map_err(|e: String| bad(&e))?;
+        let isolation: Option<Isolation> =
+            level.map(|level| level.parse()).transpose().map_err(|e: String| self.bad(&e))?;
         Ok(Subject {
             steps: steps
                 .iter()
                 .map(|step| Step {
                     statement: template(&step.sql),
-                    // A curve does the same work by statements of every size.
-                    times: match (self.curve.is_empty(), self.after.size, size) {
-                        (false, Some(all), Some(size)) => all / size.max(1),
-                        _ => step.times.unwrap_or(1),
-                    },
+                    times: self.times(step, size),
                     keep: step.keep.clone(),
                     expect: step.expect,
                 })

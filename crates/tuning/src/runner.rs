@@ -102,10 +102,11 @@ impl Runner {
     /// The plan of a statement, with values of its own; with `run` it is run too, and rolled back.
     ///
     /// # Errors
-    /// The database's refusal.
+    /// The database's refusal, a timeout or the user's wish.
     pub async fn plan(&mut self, statement: &Template, run: bool) -> Result<Option<Plan>, Error> {
         let sql = self.literal(statement)?;
-        Ok(self.session().plan(&sql, run).await?)
+        let lane = &mut self.lanes[0];
+        within(lane.canceller.as_ref(), &self.limits, &sql, lane.session.plan(&sql, run)).await
     }
 
     /// Runs statements that are not timed, one after the other.
@@ -117,7 +118,8 @@ impl Runner {
         for statement in statements {
             let values = lane.values.draw(statement.names())?;
             let sql = statement.literal(lane.session.dialect(), &values);
-            ask(&mut lane.session, lane.canceller.as_ref(), &self.limits, &sql, &[], Protocol::Simple).await?;
+            let asked = lane.session.ask(&sql, &[], Protocol::Simple);
+            within(lane.canceller.as_ref(), &self.limits, &sql, asked).await?;
         }
         Ok(())
     }
@@ -319,7 +321,8 @@ async fn statements(
             call.sql = call.step.statement.literal(dialect, &call.values);
         }
         let values: Vec<Value<'_>> = call.order.iter().map(|at| call.values[*at].borrowed()).collect();
-        let answer = ask(&mut lane.session, lane.canceller.as_ref(), limits, &call.sql, &values, protocol).await?;
+        let asked = lane.session.ask(&call.sql, &values, protocol);
+        let answer = within(lane.canceller.as_ref(), limits, &call.sql, asked).await?;
         if call.step.expect.is_some_and(|expected| answer.affected() != expected) {
             return Err(Attempt::Again(format!("{} rows changed: {}", answer.affected(), excerpt(&call.sql))));
         }
@@ -342,20 +345,18 @@ async fn statements(
     Ok(last)
 }
 
-/// Sends a statement, and breaks it off if it takes too long or nobody wants it any more.
-pub(crate) async fn ask(
-    session: &mut Session,
+/// Waits for the answer to a statement, and breaks it off if it takes too long or nobody wants it any more.
+async fn within<T>(
     canceller: Option<&Canceller>,
     limits: &Limits,
     sql: &str,
-    values: &[Value<'_>],
-    protocol: Protocol,
-) -> Result<Answer, Error> {
+    asked: impl Future<Output = Result<T, target::Error>>,
+) -> Result<T, Error> {
     let mut stop = limits.stop.clone();
     if *stop.borrow() {
         return Err(Error::Interrupted);
     }
-    let mut asked = std::pin::pin!(session.ask(sql, values, protocol));
+    let mut asked = std::pin::pin!(asked);
     let why = tokio::select! {
         biased;
         answer = &mut asked => return Ok(answer?),

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
         budget: args.budget,
         seed: args.seed.unwrap_or_else(super::run::any_seed),
     };
-    let advised = runtime()?.block_on(async {
+    let (advised, ended) = runtime()?.block_on(async {
         let mut session = Session::connect(gateways.first()).await?;
         let mut values = values(&args.values, &mut session, options.seed).await?;
         if let Some(name) = &args.tpcc {
@@ -41,14 +41,20 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
         let mut advised = Vec::new();
         for statement in &statements {
             let tell = |line: &str| eprintln!("{line}");
-            advised
-                .push(advise(gateways.first(), statement, &values, &options, &limits, &tell).await.map_err(failure)?);
+            match advise(gateways.first(), statement, &values, &options, &limits, &tell).await {
+                Ok(advice) => advised.push(advice),
+                Err(e) => return Ok((advised, Err(e))),
+            }
         }
-        Ok::<_, Failure>(advised)
+        Ok::<_, Failure>((advised, Ok(Status::Done)))
     })?;
+    if advised.is_empty() {
+        return ended.map_err(failure);
+    }
+    // What was found before a failure is shown: it may have taken long.
     match args.json {
         true => output::print_json(&report::advice_json(&advised))?,
         false => output::print(&report::advice_table(&advised))?,
     }
-    Ok(Status::Done)
+    ended.map_err(|e| Failure::Failed(e.to_string()))
 }

@@ -2,9 +2,10 @@
 
 use futures_util::future::join_all;
 use record::run::{Target, Tool};
-use record::timing::{Speedup, TimeResult, Timed, Timing};
+use record::timing::{Speedup, TimeResult, Timed, Timing, median_of};
 use target::{Gateways, Protocol, Session};
-use tuning::repeat::{Contestant, Rounds, repeat};
+use tpcc::rng::Stream;
+use tuning::repeat::{Contestant, Rounds, repeat, shuffle};
 use tuning::runner::{Limits, Runner};
 use tuning::subject::{Ending, Subject};
 use workload::template::Template;
@@ -14,6 +15,9 @@ use super::values::{statements_of, tpcc_subject, values};
 use super::{Ended, Failure, Status, require_data, require_file, runtime};
 use crate::cli::{ProtocolName, TimeArgs, TransactionName};
 use crate::{interrupt, output};
+
+/// New sessions for both sides, as often as that, where they can't share one.
+const MOST_SITTINGS: u32 = 10;
 
 /// What stands on one side: statements at gateways, in sessions set up alike.
 struct Side {
@@ -117,29 +121,53 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
     }
     let sides = &*sides;
     drop(first);
+    let sittings = if alike(sides, args) { 1 } else { MOST_SITTINGS.min(args.repeat) };
+    let mut plans_before = Vec::new();
+    // The times of each statement at each place, session by session.
+    let mut times: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut lanes = Vec::new();
-    for number in 0..args.concurrency {
-        lanes.push(lane(args, transaction, sides, &values, seed, u64::from(number), &limits).await?);
-    }
-    let plans_before = plans(args, &mut lanes[0]).await?;
-    let rounds = Rounds { repeat: args.repeat as usize, warmup: args.warmup as usize, shuffled: sides.len() > 1, seed };
-    let ended = join_all(lanes.iter_mut().map(|lane| repeat(&mut lane.contestants, &mut lane.runners, rounds))).await;
     let mut interrupted = false;
-    for ended in ended {
-        match ended {
-            Ok(()) => {}
-            Err(tuning::Error::Interrupted) => interrupted = true,
-            Err(e) => return Err(super::tune::failure(e)),
+    for sitting in 0..sittings {
+        lanes.clear();
+        for number in 0..args.concurrency {
+            let number = u64::from(sitting * args.concurrency + number);
+            lanes.push(lane(args, transaction, sides, &values, seed, number, &limits).await?);
+        }
+        if sitting == 0 {
+            plans_before = plans(args, &mut lanes[0]).await?;
+            times = vec![Vec::new(); lanes[0].contestants.len()];
+        }
+        let share = args.repeat / sittings + u32::from(sitting < args.repeat % sittings);
+        let rounds = Rounds {
+            repeat: share as usize,
+            warmup: args.warmup as usize,
+            shuffled: sides.len() > 1,
+            seed: seed ^ u64::from(sitting),
+        };
+        let ended = lanes.iter_mut().map(|lane| repeat(&mut lane.contestants, &mut lane.runners, rounds));
+        for ended in join_all(ended).await {
+            match ended {
+                Ok(()) => {}
+                Err(tuning::Error::Interrupted) => interrupted = true,
+                Err(e) => return Err(super::tune::failure(e)),
+            }
+        }
+        for (at, times) in times.iter_mut().enumerate() {
+            times.extend(lanes.iter().map(|lane| lane.contestants[at].times_ms.clone()));
+        }
+        if interrupted {
+            break;
         }
     }
     let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut lanes[0]).await? };
+    let comparison = (sides.len() > 1).then(|| Speedup::of(&pairs(&times, sittings > 1, args.warmup == 0))).flatten();
     let mut statements = Vec::new();
     let named = sides.iter().flat_map(|side| {
         let gateways = side.gateways.urls();
         side.statements.iter().flat_map(move |sql| gateways.iter().map(move |url| (side, sql, url)))
     });
     for (at, (side, sql, url)) in named.enumerate() {
-        let times = lanes.iter().map(|lane| lane.contestants[at].times_ms.clone()).collect();
+        let times = times[at].clone();
         let place = if sides.len() > 1 { format!("{}: {url}", side.name) } else { url.to_string() };
         statements.push(Timed {
             statement: sql.clone(),
@@ -150,7 +178,6 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
             plan_after: plans_after[at].clone(),
         });
     }
-    let comparison = (sides.len() > 1).then(|| Speedup::of(&pairs(&lanes, args.warmup == 0))).flatten();
     let shown = args.rows.and_then(|most| {
         let runner = lanes[0].contestants.last()?.runner;
         lanes[0].runners[runner].last().map(|answer| report::rows_table(&cells(answer, most), answer.len()))
@@ -170,6 +197,7 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
         .to_owned(),
         concurrency: args.concurrency as usize,
         warmup: args.warmup as usize,
+        sittings: sittings as usize,
         seed,
         statements,
         comparison,
@@ -178,7 +206,13 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
     Ok((result, shown))
 }
 
-/// A session for each side and gateway, and what each is to repeat.
+/// Whether all sides can share their sessions: two sessions differ by where the operating system puts them, which is more
+/// than chance.
+fn alike(sides: &[Side], args: &TimeArgs) -> bool {
+    args.against_urls.is_empty() && sides.iter().all(|side| side.settings == sides[0].settings)
+}
+
+/// A session for each gateway and set-up, and what is to be repeated in it.
 async fn lane(
     args: &TimeArgs,
     transaction: TransactionName,
@@ -188,19 +222,29 @@ async fn lane(
     number: u64,
     limits: &Limits,
 ) -> Result<Lane, Failure> {
-    let mut lane = Lane { runners: Vec::new(), contestants: Vec::new() };
-    let values = values.for_session(seed, number);
-    for side in sides {
-        let first = lane.runners.len();
-        let dialect = side.gateways.dialect();
-        for url in side.gateways.urls() {
+    let apart: Vec<&Side> = if alike(sides, args) { vec![&sides[0]] } else { sides.iter().collect() };
+    let mut order: Vec<usize> = (0..apart.len()).collect();
+    // Who connects first matters too.
+    shuffle(&mut order, &mut Stream::for_terminal(seed ^ number, u64::MAX));
+    let mut setups: Vec<Vec<Runner>> = apart.iter().map(|_| Vec::new()).collect();
+    for at in order {
+        let urls = apart[at].gateways.urls();
+        for (place, url) in urls.iter().enumerate() {
             let mut session = Session::connect(url).await?;
             session.commit_each().await?;
-            for setting in &side.settings {
+            for setting in &apart[at].settings {
                 session.execute(setting).await?;
             }
-            lane.runners.push(Runner::new(vec![session], url, &values, seed ^ number, limits.clone()).await?);
+            let number = (number * apart.len() as u64 + at as u64) * urls.len() as u64 + place as u64;
+            let values = values.for_session(seed, number);
+            setups[at].push(Runner::new(vec![session], url, &values, seed ^ number, limits.clone()).await?);
         }
+    }
+    let mut lane = Lane { runners: setups.into_iter().flatten().collect(), contestants: Vec::new() };
+    for (at, side) in sides.iter().enumerate() {
+        let dialect = side.gateways.dialect();
+        let gateways = side.gateways.urls().len();
+        let first = (at * gateways) % lane.runners.len();
         for sql in &side.statements {
             let subject = Subject {
                 ending: match transaction {
@@ -212,7 +256,9 @@ async fn lane(
                 protocol: if args.protocol == ProtocolName::Simple { Protocol::Simple } else { Protocol::Prepared },
                 ..Subject::of(Template::parse(sql.trim().trim_end_matches(';'), dialect.wire()))
             };
-            for runner in first..lane.runners.len() {
+            // Before anything is run.
+            values.clone().draw(subject.steps[0].statement.names()).map_err(|e| Failure::Usage(e.to_string()))?;
+            for runner in first..first + gateways {
                 lane.contestants.push(Contestant::new(subject.clone(), runner));
             }
         }
@@ -233,15 +279,18 @@ async fn plans(args: &TimeArgs, lane: &mut Lane) -> Result<Vec<Option<record::qu
     Ok(plans)
 }
 
-/// The times of both sides, gateway by gateway and session by session. The first pair, in which each side prepares, is
-/// left out.
-fn pairs(lanes: &[Lane], first_apart: bool) -> Vec<(f64, f64)> {
+/// The times of both sides, gateway by gateway and session by session; of sessions that they don't share the medians. The
+/// first pair of a session, in which each side prepares, is left out.
+fn pairs(times: &[Vec<Vec<f64>>], of_medians: bool, first_apart: bool) -> Vec<(f64, f64)> {
     let mut pairs = Vec::new();
-    for lane in lanes {
-        let (base, other) = lane.contestants.split_at(lane.contestants.len() / 2);
-        for (base, other) in base.iter().zip(other) {
-            let both = base.times_ms.iter().copied().zip(other.times_ms.iter().copied());
-            pairs.extend(both.skip(usize::from(first_apart)));
+    let (base, other) = times.split_at(times.len() / 2);
+    for (base, other) in base.iter().flatten().zip(other.iter().flatten()) {
+        let behind = |times: &Vec<f64>| usize::from(first_apart && times.len() > 1);
+        let (base, other) = (&base[behind(base)..], &other[behind(other)..]);
+        match of_medians {
+            true if base.is_empty() || other.is_empty() => {}
+            true => pairs.push((median_of(base), median_of(other))),
+            false => pairs.extend(base.iter().copied().zip(other.iter().copied())),
         }
     }
     pairs

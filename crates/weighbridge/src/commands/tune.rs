@@ -96,6 +96,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
 pub(super) fn failure(error: tuning::Error) -> Failure {
     match error {
         tuning::Error::Usage(said) => Failure::Usage(said),
+        tuning::Error::Value(unknown) => Failure::Usage(unknown.to_string()),
         error => Failure::Failed(error.to_string()),
     }
 }

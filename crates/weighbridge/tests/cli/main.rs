@@ -23,4 +23,6 @@ mod series;
 mod serve;
 mod statements;
 mod support;
+mod time;
+mod tuning;
 mod whole_way;
