@@ -10,11 +10,10 @@ use super::RegionsError;
 use super::tables::Assignment;
 
 /// What is read: the published statement.
-pub(super) const READ: &str =
-    "SELECT id, ext FROM vehicles WHERE city = '{city}' AND type = 'bike' AND status = 'in_use'";
+pub const READ: &str = "SELECT id, ext FROM vehicles WHERE city = '{city}' AND type = 'bike' AND status = 'in_use'";
 
 /// What is inserted, one user at a time: the published statement.
-pub(super) const INSERT: &str = "INSERT INTO users (id, city, name, address, credit_card) \
+pub const INSERT: &str = "INSERT INTO users (id, city, name, address, credit_card) \
      VALUES (gen_random_uuid(), '{city}', 'New Yorker', '111 East Street', '1736352379937347')";
 
 /// What `postgres_fdw` sends for a statement of its own transaction, each awaited before the next: START TRANSACTION;

@@ -9,6 +9,8 @@ mod homes;
 mod measure;
 mod tables;
 
+pub use measure::{INSERT, READ};
+
 use futures_util::future::try_join_all;
 use record::regions::{Cell, Delay, RegionsResult, Stage, lessons};
 use record::run::{Target, Tool};

@@ -27,6 +27,15 @@ pub(super) fn described() -> (String, String, String) {
     (LESSON.to_owned(), "Rows in the region that uses them".to_owned(), shows.to_owned())
 }
 
+/// What stands on either side of the change.
+pub(super) fn sides() -> String {
+    let statements = format!("    {}\n    {}", tuning::regions::READ, tuning::regions::INSERT);
+    format!(
+        "Before: all rows in one region; the other gateways reach them through postgres_fdw\n{statements}\n\n\
+         After: each city's rows on the server of its region\n{statements}"
+    )
+}
+
 /// On servers that are there, one a region.
 pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
     let (scale, seed) = (args.scale.unwrap_or(SCALE), args.seed.unwrap_or(SEED));

@@ -50,7 +50,7 @@ fn show(args: &TuneShowArgs) -> Ended {
     require_data(&gateways, "tune")?;
     if args.lesson == super::regions::LESSON {
         let (name, title, shows) = super::regions::described();
-        output::print(&format!("{name}: {title}\n\n{shows}"))?;
+        output::print(&format!("{name}: {title}\n\n{shows}\n\n{}", super::regions::sides()))?;
         return Ok(Status::Done);
     }
     for lesson in named(std::slice::from_ref(&args.lesson))? {

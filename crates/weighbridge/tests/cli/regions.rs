@@ -77,6 +77,16 @@ fn servers_at_a_distance_stay_with_their_network_and_go_with_it() {
     let record: Value = serde_json::from_str(&std::fs::read_to_string(place.path("run/run.json")).unwrap()).unwrap();
     assert_eq!(record["plan"]["region"], "here", "{}", ran.stderr);
 
+    // The lesson on servers that are there, as a step of a scenario.
+    let scenario = "title = 't'\ntool = 't'\nsummary = 's'\n[[case]]\nname = 'c'\ncluster = 'x'\n\
+        steps = ['tune run regions --repeat 7 --scale 0.01']\n[case.published.lessons]\n\
+        \"read New York's bikes in use from here\" = { before_ms = 84.1, after_ms = 7.79 }\n";
+    std::fs::write(place.path("regions.toml"), scenario).unwrap();
+    let (file, out) = (place.text("regions.toml"), place.text("lesson"));
+    let ended = json(&["scenario", "run", &file, "--url", urls[0], "--url", urls[1], "--out", &out]);
+    let figures = ended["figures"].as_array().unwrap();
+    assert!(figures.len() == 3 && figures.iter().all(|figure| figure["measured"].is_f64()), "{ended:#}");
+
     let network = kind["network"]["pid"].as_u64().unwrap();
     assert!(processes(&home).iter().any(|cwd| cwd.starts_with(format!("/proc/{network}"))));
     done(&[&["lab", "down", "postgres"][..], &dir].concat());

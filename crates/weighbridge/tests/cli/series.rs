@@ -203,7 +203,7 @@ fn published_benchmarks_are_repeated_side_by_side() {
     let listed = json(&["scenario", "list"]);
     let names: Vec<&str> =
         listed["scenarios"].as_array().unwrap().iter().map(|scenario| scenario["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cockroachdb", "yugabytedb", "tidb", "nuodb"]);
+    assert_eq!(names, ["cockroachdb", "yugabytedb", "tidb", "nuodb", "movr"]);
     for name in names {
         let shown = done(&["scenario", "show", name]).stdout;
         assert!(shown.contains("weighbridge ") && shown.contains("published"), "{shown}");
@@ -240,6 +240,14 @@ fn published_benchmarks_are_repeated_side_by_side() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(Path::new(&out).join("run/report.html").exists() && Path::new(&out).join("scenario.json").exists());
+
+    let out = place.text("d");
+    let url_of_d = format!("sqlite:{}", place.text("movr.db"));
+    let d = json(&["scenario", "run", "movr", "--scale", "0.01", "--url", &url_of_d, "--out", &out]);
+    let figures = d["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 24, "{d:#}");
+    assert!(figures.iter().all(|figure| figure["measured"].as_f64().is_some_and(|value| value > 0.0)), "{d:#}");
+    assert_eq!(figure(&d, "join-index before, ms")["published"], 1061.0);
 
     // One's own, whose figures are there at once.
     let mine = "title = 't'\ntool = 't'\nsummary = 's'\n[[case]]\nname = 'c'\ncluster = 'x'\nramp = '0s'\n\
