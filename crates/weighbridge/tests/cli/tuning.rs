@@ -87,9 +87,14 @@ fn lessons_are_listed_and_shown_in_each_databases_own_words() {
     }
     // Each lesson has something to say on every database.
     for lesson in lessons {
-        for url in
-            ["sqlite:never.db", "postgres://h/db", "mysql://h/db", "mariadb://h/db", "tidb://h/db", "cockroachdb://h/db"]
-        {
+        for url in [
+            "sqlite:never.db",
+            "postgres://h/db",
+            "mysql://h/db",
+            "mariadb://h/db",
+            "tidb://h/db",
+            "cockroachdb://h/db",
+        ] {
             let shown = show(lesson["name"].as_str().unwrap(), url);
             assert!(shown.contains("Before:") && shown.contains("After:") || shown.contains("Not offered"), "{shown}");
         }
@@ -249,7 +254,8 @@ fn finds_the_documents_indexes(url: &str, scale: &str, statements: &[(&str, &str
 
     // Ctrl-C while candidates are tried; the statement before is told.
     let args = ["advise", "--url", url, "--try", "--statement", "SELECT * FROM users LIMIT 1", "--statement"];
-    let said = signalled(&[&args[..], &texts[texts.len() - 1..]].concat(), "-INT", |heard| heard.contains("start_time"));
+    let said =
+        signalled(&[&args[..], &texts[texts.len() - 1..]].concat(), "-INT", |heard| heard.contains("start_time"));
     assert_eq!(said.status, 1, "{}", said.stderr);
     assert!(said.stderr.contains("error: interrupted") && said.stdout.contains("LIMIT 1"), "{}", said.stdout);
     assert_eq!(catalog(url), before, "left behind after Ctrl-C");
