@@ -5,6 +5,7 @@
 mod acid;
 mod bad_input;
 mod crash;
+mod docs;
 mod examine;
 mod fleet;
 mod folders;
