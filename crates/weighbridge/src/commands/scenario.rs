@@ -50,7 +50,8 @@ fn show(name: &str, json: bool) -> Ended {
         for step in &case.steps {
             let line = case.lines(step, 1.0).map_err(Failure::Usage)?;
             let optional = line.optional.iter().map(|words| format!(" [{}]", words.join(" "))).collect::<String>();
-            text.push_str(&format!("    weighbridge {}{optional}\n", line.words.join(" ").trim()));
+            let words = format!("{}{optional}", line.words.join(" "));
+            text.push_str(&format!("    weighbridge {}\n", words.trim()));
         }
         let rows: Vec<Vec<String>> =
             published(case, 1.0).into_iter().map(|(name, value)| vec![format!("    {name}"), figure(value)]).collect();
@@ -351,6 +352,12 @@ fn keep_lessons(result: &Value, measured: &mut Measured) {
         let name = lesson["name"].as_str().or(lesson["what"].as_str()).unwrap_or_default();
         let ms = |side: &str| lesson[format!("{side}_ms")].as_f64().or(lesson[side]["value"].as_f64());
         measured.figures.extend(lesson_figures(name, ms("before"), ms("after")));
+        // What was measured in pairs is told by its pairs.
+        let factor = lesson["speedup"].as_f64().or(lesson["speed_up"]["value"].as_f64());
+        let told = measured.figures.iter_mut().rev().find(|(figure, _)| *figure == format!("{name} times as fast"));
+        if let (Some(factor), Some((_, told))) = (factor, told) {
+            *told = factor;
+        }
         measured.differences.extend(lesson["verdict"].as_str().map(|verdict| format!("{name}: {verdict}")));
     }
     let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -462,5 +469,9 @@ fn side_by_side(scenario: &Scenario, case: &Case, document: &Value) -> String {
 }
 
 fn figure(value: f64) -> String {
-    if value < 100.0 { format!("{value:.2}") } else { format!("{value:.1}") }
+    match value {
+        value if value < 1.0 => format!("{value:.3}"),
+        value if value < 100.0 => format!("{value:.2}"),
+        value => format!("{value:.1}"),
+    }
 }
