@@ -125,6 +125,7 @@ impl<'a> Copy<'a> {
     /// # Errors
     /// The database's refusal, or a table without a key.
     pub async fn set_aside(&self, own: &mut Session) -> Result<(), Error> {
+        self.attach(own).await?;
         let there = own.has_table(&self.table.name).await?;
         if !there {
             self.fill(own, Some(AROUND)).await?;
