@@ -38,9 +38,13 @@ pub fn time_table(result: &TimeResult, times: bool, cumulative: bool) -> String 
     if let Some(comparison) = &result.comparison {
         text.push_str(&format!("\nagainst base: {}\n", comparison.words()));
         let pairs = if result.sittings > 1 { "pairs of medians, each in new sessions" } else { "pairs" };
+        let chance = match comparison.chance {
+            chance if chance < 1e-4 => "below 0.0001".to_owned(),
+            chance => format!("{chance:.4}"),
+        };
         text.push_str(&format!(
-            "{} {pairs}, the order within each drawn; chance that equals differ so: {:.4}\n",
-            comparison.pairs, comparison.chance
+            "{} {pairs}, the order within each drawn; chance that equals differ so: {chance}\n",
+            comparison.pairs
         ));
     }
     text

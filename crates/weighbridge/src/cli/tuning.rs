@@ -117,7 +117,7 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "ROWS", requires = "try_them", num_args = 0..=1, default_missing_value = "1000000")]
     pub(crate) copy: Option<u64>,
     /// Pairs of blocks
-    #[arg(long, value_name = "N", default_value_t = 6, requires = "try_them", value_parser = clap::value_parser!(u32).range(6..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "try_them", value_parser = clap::value_parser!(u32).range(6..=1000))]
     pub(crate) rounds: u32,
     /// Executions of a block
     #[arg(long, value_name = "N", default_value_t = 10, requires = "try_them", value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -442,5 +442,8 @@ fn the_targets_are_those_that_urls_know() {
     assert_eq!(postgres["capabilities"]["topology"], serde_json::json!(["partitions"]));
     assert_eq!(postgres["capabilities"]["isolation"][0], "repeatable-read");
     let text = done(&["targets"]).stdout;
-    assert!(text.contains("postgres (postgres:)") && text.contains("EXPLAIN (ANALYZE, BUFFERS)"), "{text}");
+    assert!(
+        text.contains("postgres (postgres:)") && text.contains("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)"),
+        "{text}"
+    );
 }
