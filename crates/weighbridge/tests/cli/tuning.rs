@@ -203,7 +203,7 @@ const DOCUMENTS: [(&str, &str); 4] = [
 const POOL: [&str; 2] = ["--pool", "u=SELECT name FROM users"];
 
 /// Few executions: what is looked at is what the database does with an index, not the clock.
-const QUICK: [&str; 6] = ["--try", "--repeat", "2", "--budget", "1s", "--json"];
+const QUICK: [&str; 8] = ["--try", "--rounds", "6", "--repeat", "2", "--budget", "1s", "--json"];
 
 fn candidate<'a>(advice: &'a Value, what: &str) -> &'a Value {
     let candidates = advice["candidates"].as_array().unwrap();
