@@ -3,8 +3,9 @@
 //! Writing is crash-safe: `run.json` is replaced whole, the other files only grow by whole lines, and
 //! a reader leaves out a last line that was cut.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -58,6 +59,30 @@ pub struct OpenedRun {
     pub timeline: Vec<TimelineRow>,
     /// What was cut off, missing or rebuilt, one line each.
     pub warnings: Vec<String>,
+}
+
+/// Marks a folder as one to which this process writes, until it ends.
+pub fn hold(path: &Path) {
+    if let Ok(folder) = File::open(path)
+        && folder.try_lock().is_ok()
+    {
+        // The lock goes with the process, however that ends.
+        std::mem::forget(folder);
+    }
+}
+
+/// Waits until no process [holds](hold) a folder.
+///
+/// # Errors
+/// One still does when the time is over; or the folder can't be opened.
+pub fn wait_until_left(path: &Path, limit: Duration) -> std::io::Result<()> {
+    let (folder, begun) = (File::open(path)?, Instant::now());
+    loop {
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < limit => std::thread::sleep(Duration::from_millis(100)),
+            locked => return locked.map_err(Into::into),
+        }
+    }
 }
 
 impl RunFolder {

@@ -125,6 +125,7 @@ pub(super) fn drive_to_the_end(
     let Beside { faults, mut metrics } = beside;
     let make_folder = |plan: &record::Plan| {
         let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
+        record::folder::hold(folder.path());
         eprintln!(
             "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
             plan.terminals,

@@ -1,9 +1,8 @@
 //! `weighbridge sweep`: a grid of runs, each from the same state of the data, in an order that chance has chosen.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use record::folder::PAGE;
 use record::sweep::{PlannedRun, Point, SWEEP_JSON, SWEEP_VERSION, Sweep, SweepPlan};
@@ -277,21 +276,8 @@ fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &mut [Keeper]) -> Re
     }
 }
 
-/// How long the run of a sweep that was killed may take to end: it ends in order, and writes to its folder until then.
-const LAST_WORDS: Duration = Duration::from_secs(30);
-
-/// Removes a run's folder, once nobody writes to it any more.
-fn remove_unfinished(folder: &Path) -> std::io::Result<()> {
-    let begun = Instant::now();
-    loop {
-        match std::fs::remove_dir_all(folder) {
-            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty && begun.elapsed() < LAST_WORDS => {
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            removed => return removed,
-        }
-    }
-}
+/// How long the run of a sweep that was killed may take to end: it ends in order, and works on the data until then.
+const LAST_WORDS: Duration = Duration::from_secs(60);
 
 /// One run, from its data to its record.
 fn one(
@@ -305,7 +291,8 @@ fn one(
     let out: PathBuf = folder.join(&planned.folder);
     if out.exists() {
         // Of an interrupted sweep; only whole runs count.
-        remove_unfinished(&out)
+        let left = record::folder::wait_until_left(&out, LAST_WORDS);
+        left.and_then(|()| std::fs::remove_dir_all(&out))
             .map_err(|e| Failure::Failed(format!("can't remove the unfinished {}: {e}", out.display())))?;
     }
     keeper.before_run(point.warehouses)?;
