@@ -3,7 +3,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test lint setup bench-load bench-client
+.PHONY: demo test lint setup bench-load bench-client static deb wheel container
 
 ## demo: build, then load, run, check and report on embedded SQLite
 demo:
@@ -14,11 +14,12 @@ demo:
 test: setup lint
 	$(CARGO) test --workspace --no-fail-fast
 	$(CARGO) test -p workload --features parquet --test parquet
-	$(CARGO) test -p weighbridge --features object-store --test cli results::
+	$(CARGO) test -p weighbridge --features object-store,otlp --test cli -- results:: otlp::
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/check-pages.sh
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/try-deploy
+	PROFILE=package-test FEATURES= scripts/try-packages
 	SEED=7 WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/soak --quick
 
 ## bench-load: what a load costs, beside psql
@@ -28,6 +29,20 @@ bench-load:
 ## bench-client: what the client weighs, beside pgbench
 bench-client:
 	scripts/bench-client
+
+## static: the program as one file that runs on any Linux of this machine's architecture
+static:
+	scripts/build-static
+
+## deb, wheel, container: the same as a Debian package, a Python wheel, and a container's image
+deb:
+	scripts/build-deb
+
+wheel:
+	scripts/build-wheel
+
+container:
+	scripts/build-container
 
 ## lint: formatting, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
 lint:

@@ -43,11 +43,14 @@ done
     --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1
 "$tool" load --url "sqlite:$work/acid.db" --warehouses 1 >/dev/null 2>&1
 "$tool" acid --url "sqlite:$work/acid.db" --seed 7 --html "$work/acid.html" --json >"$work/acid.json" 2>/dev/null
+of="select count(*) from customer where c_last = 'BARBARBAR'"
+"$tool" time --url "sqlite:$work/acid.db" -e "$of" --json >"$work/times.json" 2>/dev/null
+"$tool" advise --url "sqlite:$work/acid.db" -e "$of" --json >"$work/advice.json" 2>/dev/null
 PYTHONPATH=$cache python3 scripts/check_pages.py "${1:-}" \
     "$work/base/report.html" "$work/sweep/report.html" "$work/compare.html" "$work/acid.html"
 
 mkdir "$work/results"
-mv "$work"/{base,new,sweep,acid.json} "$work/results"
+mv "$work"/{base,new,sweep,acid.json,times.json,advice.json} "$work/results"
 "$tool" run --url 'null:?latency=1ms' --warehouses 4 --pacing none --ramp 0s --duration 3s \
     --out "$work/results/free" >/dev/null 2>&1
 "$tool" serve "$work/results" --listen 127.0.0.1:0 --writable >"$work/address" 2>/dev/null &

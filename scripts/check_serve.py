@@ -74,7 +74,8 @@ class Check:
 
 def lists(check):
     check.open("/")
-    check.expect("all are listed", set(check.names()) == {"base", "new", "free", "sweep", "acid.json", HOSTILE})
+    documents = {"acid.json", "times.json", "advice.json"}
+    check.expect("all are listed", set(check.names()) == {"base", "new", "free", "sweep", HOSTILE} | documents)
     check.examine("list")
     check.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     check.expect("the first stop is the way to the content", check.driver.switch_to.active_element.text == "Skip to the content")
@@ -141,6 +142,12 @@ def others(check):
     check.open("/acid/acid.json")
     check.expect("the ACID tests", "isolation 1" in check.one("main").text)
     check.examine("acid")
+    check.open("/times/times.json")
+    check.expect("times of a statement", "BARBARBAR" in check.one("#statement-1").text)
+    check.examine("times")
+    check.open("/advice/advice.json")
+    check.expect("advice for it", "BARBARBAR" in check.one("#statement-1").text)
+    check.examine("advice")
     check.open("/runs/base")
     check.one("input[name=tags]").send_keys("nightly, baseline")
     check.one(".tagging button").click()

@@ -20,13 +20,16 @@ have mariadb || need="$need mariadb-client"
 exists /usr/lib/galera/libgalera_smm.so || exists /usr/lib64/galera*/libgalera_smm.so || need="$need galera-4"
 have chromium || need="$need chromium"
 have chromedriver || need="$need chromium-driver"
-for program in rsync socat haproxy pgbouncer curl openssl; do
+for program in rsync socat haproxy pgbouncer prometheus curl openssl; do
     have "$program" || need="$need $program"
 done
 exists /usr/lib/*/libodbc.so.2 || exists /usr/lib/libodbc.so.2 || exists /usr/lib64/libodbc.so.2 || need="$need unixodbc"
 for driver in psqlodbcw:odbc-postgresql libmaodbc:odbc-mariadb libsqlite3odbc:libsqliteodbc; do
     exists /usr/lib/*/odbc/"${driver%%:*}".so || need="$need ${driver##*:}"
 done
+have musl-gcc || need="$need musl-tools"
+have debootstrap || need="$need debootstrap"
+have groff || need="$need groff-base"
 have slurmctld || need="$need slurm-wlm"
 have munged || need="$need munge"
 # Any age of Go will do: it fetches a newer one where TiDB needs it.

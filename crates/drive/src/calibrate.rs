@@ -14,10 +14,9 @@ use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::{Output, Profile, Style, execute, make_ready, rules};
 
-use crate::fleet::Start;
-use crate::run::{Options, Pacing, RunError, Stop, run, runtime};
+use crate::run::{Options, RunError, Stop, Workload, run, runtime};
 use crate::tare::CpuMeter;
-use crate::{Affinity, OnError};
+use crate::tpcc::Tpcc;
 
 /// What is to be weighed: a run at the standard's pace on a target without data.
 #[derive(Clone, Debug)]
@@ -79,25 +78,11 @@ const RECORDED: u32 = 2_000_000;
 /// # Errors
 /// As [`run`].
 pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunError> {
+    let tpcc = Tpcc { warehouses: Some(load.warehouses), style: load.style, ..Tpcc::default() };
     let options = Options {
-        gateways: load.gateways.clone(),
-        affinity: Affinity::None,
-        warehouses: Some(load.warehouses),
-        first_warehouse: 1,
-        total_warehouses: None,
         ramp: RAMP,
-        duration: load.duration,
-        pacing: Pacing::Standard,
         connections: Some(load.connections),
-        terminals: None,
-        style: load.style,
-        mix: Mix::standard(),
-        isolation: None,
-        statements: false,
-        region: String::new(),
-        seed: 1,
-        on_error: OnError::default(),
-        start: Start::default(),
+        ..Options::new(load.gateways.clone(), Workload::Tpcc(tpcc), load.duration)
     };
     let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});
     let reading = ran.and_then(|(_, record)| {

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::failover::{Gap, Lost};
-use record::folder::ACKNOWLEDGED;
+use record::folder::{ACKNOWLEDGED, DELIVERIES};
 use record::histogram::Histogram;
 use record::latency_log::Interval;
 use record::timeline::Stage;
@@ -18,9 +18,6 @@ use workload::tpcc::acknowledged::{Entry, Journal};
 use crate::delivery::Delivered;
 use crate::shard::Handover;
 use crate::tare::{CpuMeter, memory_bytes};
-
-/// The result file of the deferred Deliveries.
-pub(crate) const DELIVERIES: &str = "deliveries.csv";
 
 /// The clocks of a run: the monotonic one that measures, and the calendar's.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +51,8 @@ pub struct Second<'a> {
 pub(crate) struct Files {
     pub(crate) timeline: Timeline,
     pub(crate) latency: LatencyLog,
-    pub(crate) deliveries: DeliveryFile,
+    /// None where nothing is deferred.
+    pub(crate) deliveries: Option<DeliveryFile>,
     /// None on a target without data.
     pub(crate) acknowledged: Option<File>,
 }
@@ -130,10 +128,11 @@ impl<'a> Collector<'a> {
                     successes = Some((first.min(others_first), latest.max(others_latest)));
                 }
                 self.patience.hear(handover.hard_failure);
-                self.files
-                    .deliveries
-                    .append(&handover.delivered, &self.clocks)
-                    .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
+                if let Some(deliveries) = &mut self.files.deliveries {
+                    deliveries
+                        .append(&handover.delivered, &self.clocks)
+                        .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
+                }
                 self.keep(&handover.journal)?;
                 let mut empty = handover.recorder;
                 empty.clear();
@@ -377,19 +376,22 @@ pub(crate) struct DeliveryFile {
 
 impl DeliveryFile {
     /// Creates `deliveries.csv`.
-    pub(crate) fn create(path: &std::path::Path) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
-        write!(file, "queued_us,completed_us,w_id,carrier_id")?;
-        (1..=10).try_for_each(|d_id| write!(file, ",o_id_{d_id}"))?;
-        writeln!(file)?;
-        Ok(Self { file })
+    pub(crate) fn create(path: &std::path::Path) -> Result<Self, RecordError> {
+        let begin = || {
+            let mut file = BufWriter::new(File::create(path)?);
+            write!(file, "queued_us,completed_us,w_id,carrier_id")?;
+            (1..=10).try_for_each(|d_id| write!(file, ",o_id_{d_id}"))?;
+            writeln!(file)?;
+            Ok(Self { file })
+        };
+        begin().map_err(|e| RecordError::io("create", path, e))
     }
 
     fn append(&mut self, delivered: &[Delivered], clocks: &Clocks) -> io::Result<()> {
         for entry in delivered {
             let (queued, completed) = (clocks.epoch_us(entry.queued), clocks.epoch_us(entry.completed));
-            write!(self.file, "{queued},{completed},{},{}", entry.w_id, entry.carrier_id)?;
-            for o_id in entry.o_ids {
+            write!(self.file, "{queued},{completed},{},{}", entry.what.w_id, entry.what.carrier_id)?;
+            for o_id in entry.what.o_ids {
                 match o_id {
                     Some(o_id) => write!(self.file, ",{o_id}")?,
                     None => write!(self.file, ",")?,

@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use target::{Error, Session, Url};
-use workload::tpcc::{Style, make_ready};
 
 use crate::pool::Connection;
 use crate::retry::Jitter;
 use crate::shard::Shard;
+use crate::work::Work;
 
 /// How long to wait between attempts to connect at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -24,9 +24,9 @@ const LONGEST_PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duratio
 const PAUSE_A_CONNECTION: Duration = Duration::from_millis(5);
 
 /// What one shard knows of the gateways.
-pub(crate) struct Failover {
+pub(crate) struct Failover<W> {
     urls: Vec<Url>,
-    style: Style,
+    work: W,
     /// Whether statements are timed.
     statements: bool,
     homes: Vec<Home>,
@@ -47,25 +47,30 @@ struct Home {
     is_down: Cell<bool>,
 }
 
-impl Failover {
+impl<W: Work> Failover<W> {
     /// Of a shard with so many connections.
-    pub(crate) fn new(urls: Vec<Url>, style: Style, statements: bool, shard: usize, connections: usize) -> Self {
+    pub(crate) fn new(urls: Vec<Url>, work: W, statements: bool, shard: usize, connections: usize) -> Self {
         let homes = urls.iter().map(|_| Home::default()).collect();
         let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
         let (least, most) = LONGEST_PAUSE;
         let connections = u32::try_from(connections).unwrap_or(u32::MAX);
         let longest_pause = PAUSE_A_CONNECTION.saturating_mul(connections).clamp(least, most);
-        Self { urls, style, statements, homes, turn: Cell::new(shard), jitter, longest_pause }
+        Self { urls, work, statements, homes, turn: Cell::new(shard), jitter, longest_pause }
     }
 
     /// Opens a session through a gateway and makes it ready.
     pub(crate) async fn open(&self, gateway: usize) -> Result<Session, Error> {
         let mut session = Session::connect(&self.urls[gateway]).await?;
-        make_ready(&mut session, self.style).await?;
+        self.work.make_ready(&mut session).await?;
         if self.statements {
             session.time_statements();
         }
         Ok(session)
+    }
+
+    /// The pauses between attempts.
+    fn pause(&self) -> Pause<'_> {
+        Pause { next: FIRST_PAUSE, longest: self.longest_pause, jitter: &self.jitter }
     }
 
     /// Whether a connection is a stand-in whose successor is at home, and is to be closed.
@@ -85,7 +90,7 @@ impl Failover {
 
     /// Connects through the first gateway that answers, for as long as it takes.
     async fn open_any(&self, home: usize) -> (Session, usize) {
-        let mut pause = Pause::new(self);
+        let mut pause = self.pause();
         loop {
             for gateway in self.candidates(home) {
                 match self.open(gateway).await {
@@ -99,7 +104,7 @@ impl Failover {
 }
 
 /// Replaces a connection that broke.
-pub(crate) fn replace(shard: &Rc<Shard>, lost: Connection) {
+pub(crate) fn replace<W: Work>(shard: &Rc<Shard<W>>, lost: Connection) {
     let Connection { home, gateway: from, .. } = lost;
     shard.recorder().connection_lost(from);
     if shard.failover.is_relieved(&lost) {
@@ -124,14 +129,14 @@ pub(crate) fn replace(shard: &Rc<Shard>, lost: Connection) {
 }
 
 /// Tries a gateway that is down until all its connections have returned. One task a gateway does it.
-fn try_home(shard: &Rc<Shard>, home: usize) {
+fn try_home<W: Work>(shard: &Rc<Shard<W>>, home: usize) {
     if shard.failover.homes[home].is_down.replace(true) {
         return;
     }
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
         let (failover, state) = (&shard.failover, &shard.failover.homes[home]);
-        let mut pause = Pause::new(failover);
+        let mut pause = failover.pause();
         while state.away.get() > 0 {
             pause.wait().await;
             match failover.open(home).await {
@@ -142,7 +147,7 @@ fn try_home(shard: &Rc<Shard>, home: usize) {
                         state.relieved.set(state.relieved.get() + 1);
                     }
                     shard.pool.give_back(Connection { session, home, gateway: home });
-                    pause = Pause::new(failover);
+                    pause = failover.pause();
                 }
                 Ok(_) => {}
                 Err(e) => tracing::debug!("trying to return: {e}"),
@@ -162,16 +167,13 @@ fn take_one(count: &Cell<usize>) -> bool {
 /// Pauses that double, each between half of its length and the whole, so that many don't come at once.
 struct Pause<'a> {
     next: Duration,
-    failover: &'a Failover,
+    longest: Duration,
+    jitter: &'a Jitter,
 }
 
-impl<'a> Pause<'a> {
-    fn new(failover: &'a Failover) -> Self {
-        Self { next: FIRST_PAUSE, failover }
-    }
-
+impl Pause<'_> {
     async fn wait(&mut self) {
-        tokio::time::sleep(self.next.mul_f64(0.5 + 0.5 * self.failover.jitter.fraction())).await;
-        self.next = (self.next * 2).min(self.failover.longest_pause);
+        tokio::time::sleep(self.next.mul_f64(0.5 + 0.5 * self.jitter.fraction())).await;
+        self.next = (self.next * 2).min(self.longest);
     }
 }

@@ -8,14 +8,10 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use ::tpcc::input::{Input, Kind};
-use ::tpcc::terminal::Terminal;
 use record::{Failure, Phase, Recorder, Sample};
 use target::{Class, Error, Lap, Url};
 use tokio::sync::watch;
 use workload::tpcc::acknowledged::Journal;
-use workload::tpcc::ledger::Ledger;
-use workload::tpcc::{Output, Profile};
 
 use crate::delivery::Delivered;
 use crate::failover::{self, Failover};
@@ -23,6 +19,7 @@ use crate::phase::{Interval, us_between};
 use crate::pool::{Connection, Pool};
 use crate::retry::Jitter;
 use crate::terminal;
+use crate::work::{Books, Work};
 
 /// How long transactions under way at the end may take to finish.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -31,7 +28,7 @@ const DRAIN: Duration = Duration::from_secs(30);
 const TOLD_FAILURES: u32 = 5;
 
 /// What a shard is to do.
-pub(crate) struct ShardPlan {
+pub(crate) struct ShardPlan<W: Work> {
     pub(crate) number: usize,
     pub(crate) gateways: Vec<Url>,
     /// The gateway of each connection.
@@ -39,8 +36,8 @@ pub(crate) struct ShardPlan {
     /// One line for all connections, or one a gateway.
     pub(crate) lines: usize,
     /// The terminals, each with the line in which it waits for a connection.
-    pub(crate) terminals: Vec<(Terminal, usize)>,
-    pub(crate) profile: Profile,
+    pub(crate) terminals: Vec<(W::Terminal, usize)>,
+    pub(crate) work: W,
     /// Whether statements are timed.
     pub(crate) statements: bool,
     /// What keying and think times are multiplied with; 0 for none.
@@ -49,8 +46,6 @@ pub(crate) struct ShardPlan {
     pub(crate) duration: Duration,
     /// How long the terminals wait after the ramp's beginning.
     pub(crate) initial_delay: Duration,
-    /// An empty book of the run's warehouses.
-    pub(crate) ledger: Ledger,
     /// Whether what is acknowledged is written down, transaction by transaction.
     pub(crate) keeps_journal: bool,
 }
@@ -69,15 +64,15 @@ pub(crate) struct Handover {
     pub(crate) waiting: usize,
     /// Connections that nobody uses.
     pub(crate) idle: usize,
-    /// Deliveries queued or under way.
+    /// Deferred transactions queued or under way.
     pub(crate) backlog: usize,
     /// Whether this is the shard's last.
     pub(crate) last: bool,
 }
 
 /// What is left of a shard.
-pub(crate) struct Remains {
-    pub(crate) ledger: Ledger,
+pub(crate) struct Remains<L> {
+    pub(crate) ledger: L,
     /// Transactions that had not ended when the drain's time was up.
     pub(crate) abandoned: usize,
     /// The really measured interval.
@@ -85,16 +80,16 @@ pub(crate) struct Remains {
 }
 
 /// The state that a shard's tasks share.
-pub(crate) struct Shard {
+pub(crate) struct Shard<W: Work> {
     pub(crate) pool: Pool,
-    pub(crate) failover: Failover,
+    pub(crate) failover: Failover<W>,
     pub(crate) interval: Interval,
-    pub(crate) profile: Profile,
+    pub(crate) work: W,
     pub(crate) factor: f64,
     pub(crate) jitter: Jitter,
     recorder: RefCell<Box<Recorder>>,
-    ledger: RefCell<Ledger>,
-    /// None on a target without data.
+    ledger: RefCell<W::Ledger>,
+    /// None where nothing is written down, as on a target without data.
     journal: Option<RefCell<Journal>>,
     delivered: RefCell<Vec<Delivered>>,
     under_way: Rc<Cell<usize>>,
@@ -121,27 +116,27 @@ impl Drop for Counted {
     }
 }
 
-impl Shard {
+impl<W: Work> Shard<W> {
     pub(crate) fn recorder(&self) -> RefMut<'_, Box<Recorder>> {
         self.recorder.borrow_mut()
     }
 
     /// Enters what the database has acknowledged, as of `answered`.
-    pub(crate) fn acknowledge(&self, input: &Input, output: &Output, answered: Instant) {
+    pub(crate) fn acknowledge(&self, input: &W::Input, output: &W::Output, answered: Instant) {
         let first = self.successes.get().map_or(answered, |(first, _)| first);
         self.successes.set(Some((first, answered)));
-        self.ledger.borrow_mut().acknowledge(input, output);
-        if let Some(journal) = &self.journal {
-            journal.borrow_mut().acknowledge(self.at_ms(answered), input, output);
-        }
+        self.enter_into(answered, |books| self.work.acknowledge(books, input, output));
     }
 
     /// Enters a failure: it matters where nobody knows what came of the transaction.
-    pub(crate) fn failed(&self, input: &Input, error: &Error, answered: Instant) {
-        self.ledger.borrow_mut().failed(input, error);
-        if let Some(journal) = &self.journal {
-            journal.borrow_mut().failed(self.at_ms(answered), input, error);
-        }
+    pub(crate) fn failed(&self, input: &W::Input, error: &Error, answered: Instant) {
+        self.enter_into(answered, |books| self.work.failed(books, input, error));
+    }
+
+    fn enter_into(&self, answered: Instant, enter: impl FnOnce(Books<'_, W::Ledger>)) {
+        let mut journal = self.journal.as_ref().map(RefCell::borrow_mut);
+        let at_ms = self.at_ms(answered);
+        enter(Books { ledger: &mut self.ledger.borrow_mut(), journal: journal.as_deref_mut(), at_ms });
     }
 
     /// Milliseconds since the run's start.
@@ -158,7 +153,7 @@ impl Shard {
         Counted::one_more(&self.under_way)
     }
 
-    /// Counts a Delivery as queued or under way until the guard is dropped.
+    /// Counts a deferred transaction as queued or under way until the guard is dropped.
     pub(crate) fn in_backlog(&self) -> Counted {
         Counted::one_more(&self.backlog)
     }
@@ -186,16 +181,17 @@ impl Shard {
     }
 
     /// Classes a failure, and tells the first few.
-    pub(crate) fn failure(&self, kind: Kind, error: &Error) -> Failure {
+    pub(crate) fn failure(&self, kind: usize, error: &Error) -> Failure {
+        let title = self.work.title(kind);
         let told = self.told_failures.get();
         if told < TOLD_FAILURES {
             self.told_failures.set(told + 1);
             let more = if told + 1 == TOLD_FAILURES { " (further failures are only counted)" } else { "" };
-            tracing::warn!("{} failed: {error}{more}", kind.title());
+            tracing::warn!("{title} failed: {error}{more}");
         }
         if matches!(error.class(), Class::Integrity | Class::Permanent) {
             let mut first = self.hard_failure.borrow_mut();
-            first.get_or_insert_with(|| format!("{} failed: {error}", kind.title()));
+            first.get_or_insert_with(|| format!("{title} failed: {error}"));
         }
         terminal::failure_of(error)
     }
@@ -219,14 +215,14 @@ impl Shard {
 ///
 /// Says on `ready` when it is connected, begins at the instant that `go` brings, hands over to
 /// `collector` and takes emptied recorders back from `spare`.
-pub(crate) fn run(
-    plan: ShardPlan,
+pub(crate) fn run<W: Work>(
+    plan: ShardPlan<W>,
     ready: &mpsc::Sender<Result<(), Error>>,
     go: &mpsc::Receiver<Instant>,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
     mut stop: [watch::Receiver<bool>; 2],
-) -> Option<Remains> {
+) -> Option<Remains<W::Ledger>> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
         Err(e) => {
@@ -236,7 +232,7 @@ pub(crate) fn run(
     };
     runtime.block_on(async {
         let pool = Pool::new(plan.lines, plan.gateways.len());
-        let failover = Failover::new(plan.gateways, plan.profile.style, plan.statements, plan.number, plan.homes.len());
+        let failover = Failover::new(plan.gateways, plan.work.clone(), plan.statements, plan.number, plan.homes.len());
         let connected = connect(&pool, &failover, &plan.homes).await;
         let failed = connected.is_err();
         let _ = ready.send(connected);
@@ -249,11 +245,11 @@ pub(crate) fn run(
             pool,
             failover,
             interval: Interval::new(run_start, plan.ramp, plan.duration),
-            profile: plan.profile,
+            ledger: RefCell::new(plan.work.empty_ledger()),
+            work: plan.work,
             factor: plan.factor,
             jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
             recorder: RefCell::new(spare.recv().ok()?),
-            ledger: RefCell::new(plan.ledger),
             journal: plan.keeps_journal.then(RefCell::default),
             delivered: RefCell::default(),
             under_way: Rc::default(),
@@ -267,12 +263,13 @@ pub(crate) fn run(
         tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
         supervise(&shard, plan.number, collector, spare, &mut stop).await;
         let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
-        Some(Remains { ledger: shard.ledger.replace(Ledger::new(1, 0)), abandoned: shard.under_way.get(), measured })
+        let ledger = shard.ledger.replace(shard.work.empty_ledger());
+        Some(Remains { ledger, abandoned: shard.under_way.get(), measured })
     })
 }
 
 /// Starts the terminals.
-async fn begin(shard: Rc<Shard>, at: Instant, terminals: Vec<(Terminal, usize)>) {
+async fn begin<W: Work>(shard: Rc<Shard<W>>, at: Instant, terminals: Vec<(W::Terminal, usize)>) {
     tokio::time::sleep_until(at.into()).await;
     for (terminal, line) in terminals {
         tokio::task::spawn_local(terminal::run(shard.clone(), terminal, line));
@@ -280,7 +277,7 @@ async fn begin(shard: Rc<Shard>, at: Instant, terminals: Vec<(Terminal, usize)>)
 }
 
 /// Opens the connections to their gateways: a run begins with all of them or not at all.
-async fn connect(pool: &Pool, failover: &Failover, homes: &[usize]) -> Result<(), Error> {
+async fn connect<W: Work>(pool: &Pool, failover: &Failover<W>, homes: &[usize]) -> Result<(), Error> {
     for (at, &home) in homes.iter().enumerate() {
         let context = || format!("connection {} of a thread's {}", at + 1, homes.len());
         let session = failover.open(home).await.map_err(|e| e.context(context()))?;
@@ -290,8 +287,8 @@ async fn connect(pool: &Pool, failover: &Failover, homes: &[usize]) -> Result<()
 }
 
 /// Hands over second by second until the interval ends, then once more when all transactions have ended.
-async fn supervise(
-    shard: &Shard,
+async fn supervise<W: Work>(
+    shard: &Shard<W>,
     number: usize,
     collector: &mpsc::Sender<(usize, Handover)>,
     spare: &mpsc::Receiver<Box<Recorder>>,

@@ -14,8 +14,9 @@ pub(crate) fn cpu_seconds() -> f64 {
     (ticks(11) + ticks(12)) / TICKS_PER_SECOND
 }
 
-/// Bytes of memory in use, now and at most so far.
-pub(crate) fn memory_bytes() -> (u64, u64) {
+/// Bytes of this process's memory in use, now and at most so far.
+#[must_use]
+pub fn memory_bytes() -> (u64, u64) {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return (0, 0) };
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("");
@@ -31,20 +32,22 @@ pub(crate) fn machine_memory_bytes() -> u64 {
     total.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// CPU used between readings.
+/// CPU that this process uses between readings.
 #[derive(Debug)]
-pub(crate) struct CpuMeter {
+pub struct CpuMeter {
     at: Instant,
     used: f64,
 }
 
 impl CpuMeter {
-    pub(crate) fn start() -> Self {
+    /// Begins to count.
+    #[must_use]
+    pub fn start() -> Self {
         Self { at: Instant::now(), used: cpu_seconds() }
     }
 
     /// CPU seconds and time since the last reading.
-    pub(crate) fn read(&mut self) -> (f64, Duration) {
+    pub fn read(&mut self) -> (f64, Duration) {
         let next = Self::start();
         let passed = (next.used - self.used, next.at - self.at);
         *self = next;

@@ -3,69 +3,67 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use ::tpcc::input::{Input, Kind};
-use ::tpcc::terminal::{Start, Terminal};
 use record::{Failure, Outcome, Phase, Sample};
 use target::{Class, Error};
-use workload::tpcc::{Output, execute};
 
 use crate::delivery;
 use crate::phase::us_between;
 use crate::retry::with_retries;
 use crate::shard::Shard;
+use crate::work::{Start, Work};
 
 /// A terminal that failed does not try again at once, even where there are no waits.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// Runs a terminal until the shard stops. It waits for connections in `line`.
-pub(crate) async fn run(shard: Rc<Shard>, mut terminal: Terminal, line: usize) {
-    let mut input = match terminal.start(shard.factor) {
-        Start::Keying { input, remaining_us } => {
+pub(crate) async fn run<W: Work>(shard: Rc<Shard<W>>, mut terminal: W::Terminal, line: usize) {
+    let mut input = match shard.work.start(&mut terminal, shard.factor) {
+        Start::Keying(input, remaining_us) => {
             shard.wait(Duration::from_micros(remaining_us)).await;
             input
         }
-        Start::Thinking { remaining_us } => {
+        Start::Thinking(remaining_us) => {
             shard.wait(Duration::from_micros(remaining_us)).await;
-            key(&shard, terminal.next_input()).await
+            key(&shard, shard.work.next_input(&mut terminal)).await
         }
     };
     while !shard.stopping() {
-        let kind = input.kind();
+        let kind = shard.work.kind(&input);
         // Boxed, so that a terminal that only waits is small.
         let completed = Box::pin(send(&shard, line, input)).await;
         if !completed {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         }
-        let think = Duration::from_micros(terminal.think_us(kind, shard.factor));
+        let think = Duration::from_micros(shard.work.think_us(&mut terminal, kind, shard.factor));
         if shard.factor > 0.0 {
             let (phase, us) = shard.wait(think).await;
-            shard.recorder().think(kind.index(), phase, us);
+            shard.recorder().think(kind, phase, us);
         } else {
             // Without waits a terminal must still let the others and the clock in.
             tokio::task::yield_now().await;
         }
-        input = key(&shard, terminal.next_input()).await;
+        input = key(&shard, shard.work.next_input(&mut terminal)).await;
     }
 }
 
 /// Keys the input in: a constant time (5.2.5.2).
-async fn key(shard: &Shard, input: Input) -> Input {
-    let kind = input.kind();
+async fn key<W: Work>(shard: &Shard<W>, input: W::Input) -> W::Input {
+    let kind = shard.work.kind(&input);
     if shard.factor > 0.0 {
-        let (phase, us) = shard.wait(Duration::from_micros(kind.timing().keying_us(shard.factor))).await;
-        shard.recorder().keying(kind.index(), phase, us);
+        let (phase, us) = shard.wait(Duration::from_micros(shard.work.keying_us(kind, shard.factor))).await;
+        shard.recorder().keying(kind, phase, us);
     }
     input
 }
 
 /// Sends a transaction and waits for its answer. The clock runs from here (T1, 5.3.3), the wait
 /// for a connection and all retries included. False if it failed.
-async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
+async fn send<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input) -> bool {
     let sent = Instant::now();
-    let kind = input.kind();
-    if let Input::Delivery(request) = &input {
+    let kind = shard.work.kind(&input);
+    if shard.work.is_deferred(&input) {
         // The terminal's answer is that it has been queued (2.7.3.3).
-        delivery::queue(shard, line, request.clone(), sent);
+        delivery::queue(shard, line, input, sent);
         let answered = Instant::now();
         let sample = Sample {
             response_us: us_between(sent, answered),
@@ -74,16 +72,15 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
             retries: 0,
             outcome: Outcome::Committed,
         };
-        shard.recorder().transaction(kind.index(), shard.interval.phase(sent, answered), &sample);
+        shard.recorder().transaction(kind, shard.interval.phase(sent, answered), &sample);
         return true;
     }
 
     let _under_way = shard.under_way();
     let mut connection = shard.pool.take(line).await;
     let served = Instant::now();
-    let profile = shard.profile;
     let (ended, retries) =
-        with_retries(&mut connection.session, &shard.jitter, async |session| execute(session, profile, &input).await)
+        with_retries(&mut connection.session, &shard.jitter, async |session| shard.work.execute(session, &input).await)
             .await;
     let answered = Instant::now();
     let (gateway, laps) = (connection.gateway, connection.session.take_laps());
@@ -98,29 +95,35 @@ async fn send(shard: &Rc<Shard>, line: usize, input: Input) -> bool {
         retries,
         outcome,
     };
-    shard.record_laps(kind.index(), phase, &sample, laps);
+    shard.record_laps(kind, phase, &sample, laps);
     let mut recorder = shard.recorder();
-    recorder.transaction(kind.index(), phase, &sample);
-    recorder.through(gateway, kind.index(), phase, &sample);
+    recorder.transaction(kind, phase, &sample);
+    recorder.through(gateway, kind, phase, &sample);
     ended.is_ok()
 }
 
 /// Books what a transaction's end means.
-fn settle(shard: &Shard, input: &Input, ended: &Result<Output, Error>, phase: Phase, answered: Instant) -> Outcome {
+fn settle<W: Work>(
+    shard: &Shard<W>,
+    input: &W::Input,
+    ended: &Result<W::Output, Error>,
+    phase: Phase,
+    answered: Instant,
+) -> Outcome {
     match ended {
         Ok(output) => {
             shard.acknowledge(input, output, answered);
-            workload::tpcc::rules::tally(input, output, |index, hits, trials| {
+            shard.work.tally(input, output, |index, hits, trials| {
                 shard.recorder().tally(index, phase, hits, trials);
             });
-            match output {
-                Output::NewOrder(order) if order.rolled_back => Outcome::RolledBack,
-                _ => Outcome::Committed,
+            match shard.work.is_rolled_back(output) {
+                true => Outcome::RolledBack,
+                false => Outcome::Committed,
             }
         }
         Err(error) => {
             shard.failed(input, error, answered);
-            Outcome::Failed(shard.failure(input.kind(), error))
+            Outcome::Failed(shard.failure(shard.work.kind(input), error))
         }
     }
 }
@@ -135,6 +138,3 @@ pub(crate) fn failure_of(error: &Error) -> Failure {
         Class::Permanent => Failure::Other,
     }
 }
-
-/// The place of Delivery in the recorder.
-pub(crate) const DELIVERY: usize = Kind::Delivery.index();

@@ -89,8 +89,8 @@ fn functions() -> Result<&'static Functions, Error> {
     static FUNCTIONS: OnceLock<Result<Functions, String>> = OnceLock::new();
     let opened = FUNCTIONS.get_or_init(|| {
         if cfg!(target_feature = "crt-static") {
-            return Err("this program is linked statically, so it can't open ODBC drivers: \
-                        use the dynamically linked one"
+            return Err("this weighbridge is linked statically, so it can't open ODBC drivers: use one that \
+                        `cargo build --release` makes for this machine's C library"
                 .to_owned());
         }
         // SAFETY: opening a library runs its initialisers. unixODBC's only set up its own locale and mutexes.

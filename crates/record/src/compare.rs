@@ -62,8 +62,8 @@ impl Compared {
         let opened = RunFolder::open(path)?;
         let summary = Summary::of(&opened);
         let status = verdict::judge(&opened.record, &summary, &opened.timeline).status;
-        let wanted = format!(".{}", Clock::Response.name());
-        let measured = |tag: &str| tag.ends_with(&wanted) && !tag.starts_with("outside.");
+        let wanted = [Clock::Response, Clock::Deferred].map(|clock| format!(".{}", clock.name()));
+        let measured = |tag: &str| wanted.iter().any(|clock| tag.ends_with(clock)) && !tag.starts_with("outside.");
         let seconds = latency_log::read_seconds(&path.join(folder::LATENCY_LOG), measured, &mut Vec::new())?;
         Ok(Self { opened, summary, status, seconds })
     }
@@ -132,9 +132,9 @@ impl Compared {
         Estimate { value, ..Estimate::of_series(&self.rates(index)) }
     }
 
-    /// A percentile of a transaction's response time, in milliseconds.
-    fn percentile(&self, transaction: &str, q: f64) -> Option<Estimate> {
-        let tag = latency_log::tag(transaction, Phase::Measured, Clock::Response);
+    /// A percentile of a transaction's time by a clock, in milliseconds.
+    fn percentile(&self, transaction: &str, clock: Clock, q: f64) -> Option<Estimate> {
+        let tag = latency_log::tag(transaction, Phase::Measured, clock);
         let all = self.opened.histograms.get(&tag)?;
         let at = |q: f64| all.quantile_us(q.clamp(0.0, 1.0)) as f64 / 1000.0;
         let (value, limit) = (at(q), all.quantile_us(q));
@@ -275,6 +275,8 @@ pub struct Difference {
 /// What comes of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
+    /// The workload of both sides.
+    pub workload: String,
     /// The base's runs.
     pub base: Vec<String>,
     /// The new side's.
@@ -328,9 +330,14 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
     effects.extend(effect(format!("{title}s a minute"), true, &|run| Some(run.rate(headline))));
     effects.extend(effect("all transactions a minute".to_owned(), true, &|run| Some(run.rate(None))));
     for rule in &plan.transactions {
+        // What is only queued is answered at once, which tells nothing: then it is how long it took to be carried out.
+        let (what, clock) = match rule.deferred_limit_seconds {
+            Some(_) => ("deferred part", Clock::Deferred),
+            None => ("response time", Clock::Response),
+        };
         for (label, q) in PERCENTILES {
-            let name = format!("{} response time, {label}, ms", rule.title);
-            effects.extend(effect(name, false, &|run| run.percentile(&rule.name, q)));
+            let name = format!("{} {what}, {label}, ms", rule.title);
+            effects.extend(effect(name, false, &|run| run.percentile(&rule.name, clock, q)));
         }
     }
     // Where waits hold the rate, the response time is what can change.
@@ -352,7 +359,17 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
     }
     let names = |runs: &[Compared]| runs.iter().map(|run| run.source().to_owned()).collect();
     let differences = differences(first, other);
-    Ok(Comparison { base: names(base), new: names(new), objections, differences, decisive, effects, cautions })
+    let workload = plan.workload.clone();
+    Ok(Comparison {
+        workload,
+        base: names(base),
+        new: names(new),
+        objections,
+        differences,
+        decisive,
+        effects,
+        cautions,
+    })
 }
 
 fn name_of(base: &Compared, new: &Compared) -> String {

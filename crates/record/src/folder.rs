@@ -29,6 +29,8 @@ pub const TIMELINE: &str = "timeline.csv";
 pub const PAGE: &str = "report.html";
 /// Everything that was acknowledged: the ledger for the audit, written by whoever drives.
 pub const ACKNOWLEDGED: &str = "acknowledged.bin";
+/// The file of a workload of the user's own, as it was when it was run.
+pub const WORKLOAD: &str = "workload.toml";
 /// The result file of deferred deliveries (2.7.2.3), written by whoever executes them.
 pub const DELIVERIES: &str = "deliveries.csv";
 

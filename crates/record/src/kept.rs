@@ -19,7 +19,7 @@ pub(crate) fn contradictions(run: &OpenedRun) -> Vec<String> {
             let differ = (kept - derived).abs() > ROUNDING * derived.abs().max(1.0);
             differ.then(|| format!("{kept:.2} {what} and not {derived:.2}"))
         };
-        said.extend(figure(kept.nopm, summary.nopm, "New-Orders a minute"));
+        said.extend(figure(kept.nopm, summary.nopm, &format!("{}s a minute", run.record.plan.headline_title())));
         said.extend(figure(kept.total_per_minute, summary.total_per_minute, "transactions a minute"));
         said.extend(figure(kept.measured_seconds, summary.measured_seconds, "seconds measured"));
         for (kept, derived) in kept.transactions.iter().zip(&summary.transactions) {

@@ -96,6 +96,9 @@ pub enum MergeError {
     /// They are not parts of one run; each reason a clause.
     #[error("{}; --force merges them nevertheless, and says so", .0.join("; "))]
     Unlike(Vec<String>),
+    /// Runs of a workload of the user's own, which one process drives.
+    #[error("{0} is a run of another workload than TPC-C: such a run has one client, so there is nothing to merge")]
+    Whole(String),
     /// Two drove the same warehouses: their counts can't be added.
     #[error("{first} and {second} both drove warehouse {warehouse}: parts of one run don't overlap")]
     Overlap {
@@ -117,6 +120,9 @@ pub enum MergeError {
 /// # Errors
 /// [`MergeError::Overlap`]; [`MergeError::Unlike`] unless forced; what the folders refuse.
 pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<OpenedRun, MergeError> {
+    if let Some(own) = runs.iter().find(|run| !run.record.plan.is_tpcc()) {
+        return Err(MergeError::Whole(name(own)));
+    }
     runs.sort_by_key(|run| run.record.plan.first_warehouse);
     for pair in runs.windows(2) {
         let (first, second) = (&pair[0], &pair[1]);

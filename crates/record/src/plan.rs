@@ -16,7 +16,7 @@ pub(crate) const WAREHOUSES_OF_THE_FLEET: &str = "warehouses of the whole fleet"
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plan {
-    /// The workload: `tpcc`.
+    /// The workload: `tpcc`, or the name of one of the user's own, whose file lies in the run's folder.
     pub workload: String,
     /// Warehouses that this run drives.
     pub warehouses: u32,
@@ -61,6 +61,11 @@ pub struct Plan {
     pub seed: u64,
     /// Seed of the data that it runs on.
     pub load_seed: u64,
+    /// A hash of the file of a workload of the user's own; empty for TPC-C.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub workload_file: String,
+    /// Scale of the data of a workload of the user's own; 0 for TPC-C, whose scale is its warehouses.
+    pub data_scale: f64,
     /// Whether the statements of the transactions are timed, each by itself.
     pub statements: bool,
     /// Run-time constants, such as the C values of NURand (2.1.6.1).
@@ -102,6 +107,24 @@ impl Plan {
         self.transactions.iter().position(|t| t.headline)
     }
 
+    /// Whether it is TPC-C; another workload has no warehouses, no clauses, and its own words.
+    #[must_use]
+    pub fn is_tpcc(&self) -> bool {
+        is_tpcc(&self.workload)
+    }
+
+    /// The name of the headline transaction, for people; empty if the plan names none.
+    #[must_use]
+    pub fn headline_title(&self) -> &str {
+        self.headline().map_or("", |index| self.transactions[index].title.as_str())
+    }
+
+    /// What the headline's rate is called in a run without a tpmC.
+    #[must_use]
+    pub fn rate_name(&self) -> String {
+        if self.is_tpcc() { "NOPM".to_owned() } else { format!("{}/min", self.headline_title()) }
+    }
+
     /// What of it is larger than any run, so that sums over many clients stay numbers; `None`: nothing.
     pub(crate) fn beyond_all_sizes(&self) -> Option<&'static str> {
         let warehouses = [self.first_warehouse, self.warehouses, self.total_warehouses, self.loaded_warehouses];
@@ -122,6 +145,7 @@ impl Plan {
             ("data: seed of the load", self.load_seed.to_string()),
             ("data: constants", format!("{:?}", self.constants)),
             ("data: warehouses loaded", self.loaded_warehouses.to_string()),
+            ("data: scale", self.data_scale.to_string()),
             (WAREHOUSES_OF_THE_FLEET, self.total_warehouses.to_string()),
             ("pacing", self.pacing.to_string()),
             ("style", self.style.clone()),
@@ -136,6 +160,12 @@ impl Plan {
     pub fn is_standard(&self) -> bool {
         self.left_standard.is_empty()
     }
+}
+
+/// Whether the workload of this name is TPC-C; what doesn't say is.
+#[must_use]
+pub fn is_tpcc(workload: &str) -> bool {
+    workload.is_empty() || workload == "tpcc"
 }
 
 /// Keying and think times.

@@ -1,6 +1,8 @@
 //! `run.json`: the one document that says what a run was and what came of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -124,6 +126,40 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The commit that it was built from, with `-changed` behind it if its sources were; empty: not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commit: String,
+}
+
+/// What [`Tool::built_from`] was told.
+static COMMIT: OnceLock<&'static str> = OnceLock::new();
+
+impl Tool {
+    /// Says which commit this process was built from. Only the binary knows: a crate that did would be compiled anew for
+    /// each commit, and all those above it. The first call counts.
+    pub fn built_from(commit: &'static str) {
+        COMMIT.get_or_init(|| commit);
+    }
+
+    /// This process.
+    pub fn this() -> Self {
+        Self {
+            name: "weighbridge".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: COMMIT.get().copied().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// Name, version and commit, as `weighbridge 0.1.0 (557ab248c)`.
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)?;
+        match self.commit.as_str() {
+            "" => Ok(()),
+            commit => write!(f, " ({commit})"),
+        }
+    }
 }
 
 /// The machine that drove.

@@ -154,6 +154,8 @@ pub struct TuningResult {
     pub lessons: Vec<LessonResult>,
     /// Whether the user ended it early.
     pub interrupted: bool,
+    /// What else ended it early, if something did.
+    pub stopped: Option<String>,
 }
 
 impl LessonResult {

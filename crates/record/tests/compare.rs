@@ -145,6 +145,7 @@ fn write(path: &Path, client: &Client) -> RunRecord {
             (sample.response_us, sample.service_us) = (us, us);
             recorder.transaction(NEW_ORDER, Phase::Measured, &sample);
         }
+        recorder.deferred(DELIVERY, Phase::Measured, &sample(200));
         log.append(Duration::from_secs(second), Duration::from_secs(1), Interval::Recorded(&recorder)).unwrap();
         for other in PAYMENT..5 {
             (0..orders / if other == PAYMENT { 1 } else { 9 })
@@ -179,6 +180,10 @@ fn runs_are_compared_from_their_folders() {
     assert!(!same.decisive.significant && (same.decisive.ratio - 1.0).abs() < 0.03, "{:?}", same.decisive);
     assert!(same.effects.iter().all(|effect| !effect.significant), "{same:?}");
     assert!(same.differences.is_empty(), "{:?}", same.differences);
+    // A Delivery is compared by the part that is carried out, not by its being queued.
+    let deliveries: Vec<&str> =
+        same.effects.iter().map(|effect| effect.name.as_str()).filter(|name| name.starts_with("Delivery")).collect();
+    assert_eq!(deliveries, ["p50", "p90", "p95", "p99"].map(|q| format!("Delivery deferred part, {q}, ms")));
 
     let slower = Client { seed: 3, rate: 180.0, response_ms: 24.0, ..CLIENT };
     let slower = compare(&base, &[run("slower", slower)], false).unwrap();

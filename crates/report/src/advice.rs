@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 use crate::columns::columns;
 use crate::tuning::interval;
 
+/// What is told of a candidate that was tried.
+pub(crate) const HEADER: [&str; 7] =
+    ["<candidate", "ms", "times as fast", "<95 % interval", "<100 rows in", "<space", "<"];
+
 /// The advice as text.
 #[must_use]
 pub fn advice_table(all: &[Advice]) -> String {
@@ -44,16 +48,15 @@ fn one(advice: &Advice) -> String {
     text.push('\n');
     if !advice.candidates.is_empty() {
         let header: &[&str] = match advice.tried {
-            true => &["<candidate", "ms", "times as fast", "<95 % interval", "<100 rows in", "<space", "<"],
+            true => &HEADER,
             false => &["<candidate"],
         };
         let row = |candidate: &Candidate| if advice.tried { row(candidate) } else { vec![candidate.what.clone()] };
         text.push_str(&format!("{}\n", columns(header, advice.candidates.iter().map(row).collect())));
     }
     text.push_str(&format!("{}\n", advice.verdict()));
-    let shown = if advice.tried { 1 } else { advice.candidates.len() };
-    for candidate in advice.candidates.iter().take(shown).filter(|candidate| !advice.tried || candidate.helps()) {
-        candidate.statements.iter().for_each(|sql| text.push_str(&format!("    {sql};\n")));
+    for sql in proposed(advice) {
+        text.push_str(&format!("    {sql};\n"));
     }
     for note in &advice.notes {
         text.push_str(&format!("note: {note}\n"));
@@ -61,7 +64,14 @@ fn one(advice: &Advice) -> String {
     text
 }
 
-fn row(candidate: &Candidate) -> Vec<String> {
+/// The statements to be run: those of the best candidate, or of all where none was tried.
+pub(crate) fn proposed(advice: &Advice) -> impl Iterator<Item = &String> {
+    let shown = if advice.tried { 1 } else { advice.candidates.len() };
+    let candidates = advice.candidates.iter().take(shown).filter(|candidate| !advice.tried || candidate.helps());
+    candidates.flat_map(|candidate| &candidate.statements)
+}
+
+pub(crate) fn row(candidate: &Candidate) -> Vec<String> {
     let ms = candidate.after_ms.map_or("-".to_owned(), figure);
     let (factor, interval) = candidate
         .comparison

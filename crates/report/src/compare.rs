@@ -3,26 +3,38 @@
 use record::compare::{Comparison, Effect};
 use serde_json::{Value, json};
 
-use crate::NOT_AUDITED;
 use crate::columns::columns;
+use crate::disclaimer;
 
-/// The comparison as text: differences first, then the answer, then every figure.
+/// Characters of a fact that are shown; the page and the JSON have it whole.
+const SHOWN: usize = 60;
+
+/// The comparison as text: the answer, every figure, then in what the sides were made differently.
 #[must_use]
 pub fn compare_table(comparison: &Comparison) -> String {
     let mut parts = vec![sides(comparison)];
-    if !comparison.differences.is_empty() {
-        let row = |d: &record::compare::Difference| vec![d.what.clone(), told(&d.base), told(&d.new)];
-        let rows = comparison.differences.iter().map(row).collect();
-        parts.push(columns(&["<made differently", "<base", "<new"], rows));
-    }
     parts.push(format!("{}\n", conclusion(comparison)));
     let rows = all(comparison).map(figures).collect();
     parts.push(columns(&["<figure", "base", "new", "ratio", "95 % interval", "<"], rows));
+    if !comparison.differences.is_empty() {
+        let row = |d: &record::compare::Difference| vec![d.what.clone(), shown(&d.base), shown(&d.new)];
+        let rows = comparison.differences.iter().map(row).collect();
+        parts.push(columns(&["<made differently", "<base", "<new"], rows));
+    }
     if !comparison.cautions.is_empty() {
         parts.push(comparison.cautions.iter().map(|caution| format!("Note: {caution}\n")).collect());
     }
-    parts.push(format!("{NOT_AUDITED}\n"));
+    parts.push(format!("{}\n", disclaimer(&comparison.workload)));
     parts.join("\n")
+}
+
+/// A fact, cut where it is too long for a line.
+fn shown(fact: &str) -> String {
+    let fact = told(fact);
+    match fact.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}...", &fact[..at]),
+        None => fact,
+    }
 }
 
 /// The comparison as Markdown, for a review or a chat.
@@ -53,7 +65,7 @@ pub fn compare_json(comparison: &Comparison) -> Value {
     let mut document = serde_json::to_value(comparison).unwrap_or_default();
     document["conclusion"] = conclusion(comparison).into();
     document["decisive"]["words"] = words(&comparison.decisive).into();
-    document["note"] = json!(NOT_AUDITED);
+    document["note"] = json!(disclaimer(&comparison.workload));
     document
 }
 

@@ -42,6 +42,7 @@ pub fn json(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Value {
         "started_at": run.started_at,
         "ended": run.ended,
         "measured_seconds": summary.measured_seconds,
+        "headline": plan.headline_title(),
         "tpmc": summary.tpmc,
         "nopm": summary.nopm,
         "nopm_committed": summary.nopm_committed,

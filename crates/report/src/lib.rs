@@ -36,10 +36,11 @@ pub use compare::{compare_json, compare_markdown, compare_table};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
-pub use metrics::Metrics;
+pub use metrics::{Families, Metrics, PROTOBUF_FORMAT, TEXT_FORMAT, otlp};
 pub use others::{cockroach_lines, yugabyte_block};
 pub use page::{
-    Page, SCRIPT, STYLE, acid_page, compare_page, live_page, live_parts, page, regions_page, sweep_page, tuning_page,
+    Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
+    time_page, tuning_page,
 };
 pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
@@ -58,3 +59,14 @@ pub mod html {
 /// What every result says of itself, whatever its verdict.
 pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\
 the standard's requirements, and is not comparable with published TPC-C results.";
+
+/// The last words of a run's result: what it is not.
+pub(crate) fn disclaimer(workload: &str) -> &'static str {
+    match record::plan::is_tpcc(workload) {
+        true => NOT_AUDITED,
+        false => {
+            "This is not TPC-C but a workload of its own: its figures compare with runs of the same file on the same data\n\
+             and with nothing else."
+        }
+    }
+}

@@ -5,14 +5,13 @@ use record::run::{CheckCounts, RunRecord};
 use record::summary::Summary;
 use record::verdict::{Judgement, Verdict};
 
-use crate::NOT_AUDITED;
 use crate::columns::ms;
 use crate::table::{line, rate};
 
 /// The result: what was measured on what, the verdict, the times.
 #[must_use]
 pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
-    let (metric, rate) = rate(summary);
+    let (metric, rate) = rate(run, summary);
     let plan = &run.plan;
     let mut text = format!("**{rate} {metric}**");
     if let Some(efficiency) = summary.efficiency {
@@ -20,15 +19,16 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
     }
     text.push_str(&format!(", verdict **{}**\n\n", verdict.status.name()));
     let pacing = match plan.pacing.to_string().as_str() {
+        "standard" if !plan.is_tpcc() => "the file's keying and think times".to_owned(),
         "standard" => "the standard's keying and think times".to_owned(),
         "none" => "no keying and think times".to_owned(),
         factor => format!("keying and think times multiplied by {factor}"),
     };
     text.push_str(&format!(
-        "{} {}: {} warehouses, {} terminals, {} connections, style `{}`, isolation {}, {pacing}; {:.0} s measured\n",
+        "{} {}: {}, {} terminals, {} connections, style `{}`, isolation {}, {pacing}; {:.0} s measured\n",
         run.target.kind,
         cell(&run.target.version),
-        plan.warehouses,
+        if plan.is_tpcc() { format!("{} warehouses", plan.warehouses) } else { cell(&plan.workload) },
         plan.terminals,
         plan.connections,
         plan.style,
@@ -73,7 +73,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
         text.push_str(&format!("\n{title}:\n\n"));
         lines.iter().for_each(|line| text.push_str(&format!("- {}\n", cell(line))));
     }
-    text + "\n" + NOT_AUDITED + "\n"
+    text + "\n" + crate::disclaimer(&plan.workload) + "\n"
 }
 
 fn times(stats: &Stats) -> String {

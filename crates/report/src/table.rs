@@ -7,7 +7,6 @@ use record::run::{CheckCounts, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Verdict};
 
-use crate::NOT_AUDITED;
 use crate::audit::audit_table;
 use crate::columns::{columns, ms};
 use crate::statements::statements;
@@ -28,7 +27,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         regions(run),
         tare(run, summary),
         conclusion(run, verdict),
-        format!("{NOT_AUDITED}\n"),
+        format!("{}\n", crate::disclaimer(&run.plan.workload)),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -36,7 +35,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
 /// The line that the field knows.
 fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
     let response = summary.headline(&run.plan).map(|figures| figures.response).unwrap_or_default();
-    let (metric, rate) = rate(summary);
+    let (metric, rate) = rate(run, summary);
     let mut row = vec![
         format!("{:.1}s", summary.measured_seconds),
         rate,
@@ -45,16 +44,26 @@ fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
     let times = [response.mean, response.p50, response.p90, response.p95, response.p99, response.max];
     row.extend(times.map(|time| ms(response.count, time)));
     row.push(verdict.status.name().to_owned());
-    let header =
-        ["elapsed", metric, "efficiency", "avg ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "max ms", "<verdict"];
+    let header = [
+        "elapsed",
+        metric.as_str(),
+        "efficiency",
+        "avg ms",
+        "p50 ms",
+        "p90 ms",
+        "p95 ms",
+        "p99 ms",
+        "max ms",
+        "<verdict",
+    ];
     columns(&header, vec![row])
 }
 
 /// The name of the headline rate, and the rate: only a run that keeps to the standard has a tpmC.
-pub(crate) fn rate(summary: &Summary) -> (&'static str, String) {
+pub(crate) fn rate(run: &RunRecord, summary: &Summary) -> (String, String) {
     match summary.tpmc {
-        Some(tpmc) => ("tpmC", tpmc.to_string()),
-        None => ("NOPM", format!("{:.1}", summary.nopm)),
+        Some(tpmc) => ("tpmC".to_owned(), tpmc.to_string()),
+        None => (run.plan.rate_name(), format!("{:.1}", summary.nopm)),
     }
 }
 
@@ -63,12 +72,18 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
     let interval = summary.nopm_interval;
     let method = match interval.method {
         RateMethod::BatchMeans => format!("means of {} batches", interval.batches),
-        RateMethod::Poisson => "from the count alone".to_owned(),
+        RateMethod::Poisson => "from the count alone, too short for the rate's own swings".to_owned(),
     };
+    let counted = if run.plan.is_tpcc() { "New order" } else { run.plan.headline_title() };
+    let plan = &run.plan;
     let mut text = format!(
-        "New orders a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
-        summary.nopm, summary.nopm_committed, interval.low, interval.high
+        "Terminals {}, connections {}, pacing {}, style {}, isolation {}\n",
+        plan.terminals, plan.connections, plan.pacing, plan.style, plan.isolation
     );
+    text.push_str(&format!(
+        "{counted}s a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
+        summary.nopm, summary.nopm_committed, interval.low, interval.high
+    ));
     if summary.efficiency.is_some() {
         // The ceiling is that of the mix and the waits, with answers that take no time.
         let full = run.plan.scale.max_per_warehouse * f64::from(run.plan.warehouses);
@@ -81,7 +96,11 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
             percent(ceiling)
         ));
     }
-    text.push_str(&format!("All transactions a minute: {:.1}\n", summary.total_per_minute));
+    text.push_str(&format!("All transactions a minute: {:.1}", summary.total_per_minute));
+    if !run.plan.is_tpcc() {
+        text.push_str(&format!("; a second: {:.1}", summary.total_per_minute / 60.0));
+    }
+    text.push('\n');
     text
 }
 
@@ -287,15 +306,17 @@ fn gateways(run: &RunRecord, summary: &Summary) -> String {
 fn tare(run: &RunRecord, summary: &Summary) -> String {
     let (tare, lag) = (&run.tare, &summary.lag);
     format!(
-        "Tare: {:.1} s of CPU, {:.0} us a New-Order, {:.1} % of its threads, {:.1} MiB at most\n\
-         Timer lag: p50 {} ms, p99 {} ms, max {} ms\n",
+        "Tare: {:.1} s of CPU, {:.0} us a {}, {:.1} % of its threads, {:.1} MiB at most\n\
+         Timer lag: {}\n",
         tare.cpu_seconds,
         tare.cpu_us_per_headline,
+        run.plan.headline_title(),
         tare.cpu_share_of_threads * 100.0,
         tare.peak_rss_bytes as f64 / 1024.0 / 1024.0,
-        ms(lag.count, lag.p50),
-        ms(lag.count, lag.p99),
-        ms(lag.count, lag.max),
+        match lag.count {
+            0 => "none, as there were no waits".to_owned(),
+            n => format!("p50 {} ms, p99 {} ms, max {} ms", ms(n, lag.p50), ms(n, lag.p99), ms(n, lag.max)),
+        },
     )
 }
 

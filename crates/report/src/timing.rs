@@ -9,6 +9,10 @@ use crate::columns::columns;
 /// Bars of a histogram.
 const BARS: usize = 12;
 
+/// What is told of each statement.
+pub(crate) const HEADER: [&str; 12] =
+    ["<", "first ms", "median ms", "<95 % interval", "mean", "min", "p90", "p95", "p99", "max", "count", "rows"];
+
 /// The longest bar, in characters.
 const LONGEST: f64 = 40.0;
 
@@ -27,27 +31,29 @@ pub fn time_table(result: &TimeResult, times: bool, cumulative: bool) -> String 
         text.push_str(&spread(&timed.timing));
         text.push_str(&plans(timed));
     }
-    let header =
-        ["<", "first ms", "median ms", "<95 % interval", "mean", "min", "p90", "p95", "p99", "max", "count", "rows"];
-    text.push_str(&format!("\n{}", columns(&header, rows(result))));
+    text.push_str(&format!("\n{}", columns(&HEADER, rows(result))));
     if cumulative {
         for (at, timed) in result.statements.iter().enumerate() {
             text.push_str(&format!("\n{} cumulative: {} ms\n", at + 1, figure(timed.timing.sum_ms)));
         }
     }
-    if let Some(comparison) = &result.comparison {
-        text.push_str(&format!("\nagainst base: {}\n", comparison.words()));
-        let pairs = if result.sittings > 1 { "pairs of medians, each in new sessions" } else { "pairs" };
-        let chance = match comparison.chance {
-            chance if chance < 1e-4 => "below 0.0001".to_owned(),
-            chance => format!("{chance:.4}"),
-        };
-        text.push_str(&format!(
-            "{} {pairs}, the order within each drawn; chance that equals differ so: {chance}\n",
-            comparison.pairs
-        ));
+    if let Some(lines) = comparison(result) {
+        text.push_str(&format!("\n{}\n", lines.join("\n")));
     }
     text
+}
+
+/// Which side is faster, and by how many pairs; `None` for one side.
+pub(crate) fn comparison(result: &TimeResult) -> Option<[String; 2]> {
+    let comparison = result.comparison.as_ref()?;
+    let pairs = if result.sittings > 1 { "pairs of medians, each in new sessions" } else { "pairs" };
+    let chance = match comparison.chance {
+        chance if chance < 1e-4 => "below 0.0001".to_owned(),
+        chance => format!("{chance:.4}"),
+    };
+    let how =
+        format!("{} {pairs}, the order within each drawn; chance that equals differ so: {chance}", comparison.pairs);
+    Some([format!("against base: {}", comparison.words()), how])
 }
 
 /// The result as JSON.
@@ -69,7 +75,7 @@ pub fn rows_table(cells: &[Vec<String>], all: usize) -> String {
     format!("{}{more}", columns(&header, rows.to_vec()))
 }
 
-fn about(result: &TimeResult) -> String {
+pub(crate) fn about(result: &TimeResult) -> String {
     let version = result.target.version.split(" on ").next().unwrap_or_default();
     let transaction = match result.transaction.as_str() {
         "none" => "each commits by itself".to_owned(),
@@ -87,7 +93,7 @@ fn one_line(sql: &str) -> String {
     sql.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn rows(result: &TimeResult) -> Vec<Vec<String>> {
+pub(crate) fn rows(result: &TimeResult) -> Vec<Vec<String>> {
     let row = |(at, timed): (usize, &Timed)| {
         let timing = &timed.timing;
         let interval = timing.interval_ms.map_or("too few".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"));
@@ -111,7 +117,7 @@ fn each(timing: &Timing) -> String {
 }
 
 /// A small histogram, its classes equal on a logarithmic scale.
-fn spread(timing: &Timing) -> String {
+pub(crate) fn spread(timing: &Timing) -> String {
     if timing.count < FEWEST || timing.min_ms <= 0.0 || timing.max_ms <= timing.min_ms {
         return String::new();
     }

@@ -34,7 +34,7 @@ fn json(run: &Run) -> Value {
 fn eventful() -> Run {
     let mut run = good(10, 600.0);
     let record = &mut run.record;
-    record.tool = record::run::Tool { name: "weighbridge".into(), version: "0.1.0".into() };
+    record.tool = record::run::Tool { name: "weighbridge".into(), version: "0.1.0".into(), ..Default::default() };
     record.target.kind = "postgres".into();
     record.target.version = "17.2".into();
     record.tare.cpu_seconds = 4.2;

@@ -42,7 +42,7 @@ fn seconds_add_up() {
             waiting: 7,
             ..TimelineRow::default()
         };
-        text = metrics.second(&row, &recorder, &record, 3);
+        text = metrics.second(&row, &recorder, &record, 3).text();
     }
     let new_order = |name: &str| format!("weighbridge_{name}{{transaction=\"new_order\",part=\"terminal\"}}");
     assert_eq!(value(&text, &new_order("transactions_total")), 8.0);
@@ -79,7 +79,7 @@ fn seconds_add_up() {
 #[test]
 fn every_family_is_said_once_and_holds_its_samples_together() {
     let record = RunRecord::new(plan(1, 60.0));
-    let text = Metrics::default().second(&TimelineRow::default(), &empty(&record.plan), &record, 0);
+    let text = Metrics::default().second(&TimelineRow::default(), &empty(&record.plan), &record, 0).text();
     let mut family = String::new();
     let mut seen = Vec::new();
     for line in text.lines() {
@@ -97,7 +97,7 @@ fn every_family_is_said_once_and_holds_its_samples_together() {
 #[test]
 fn the_dashboard_asks_for_what_there_is() {
     let record = RunRecord::new(plan(1, 60.0));
-    let text = Metrics::default().second(&TimelineRow::default(), &empty(&record.plan), &record, 0);
+    let text = Metrics::default().second(&TimelineRow::default(), &empty(&record.plan), &record, 0).text();
     let known: Vec<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
     let dashboard: serde_json::Value =
         serde_json::from_str(include_str!("../../../deploy/grafana/weighbridge.json")).unwrap();

@@ -53,7 +53,7 @@ fn golden(name: &str, page: &str) {
 fn eventful() -> Run {
     let mut run = good(10, 600.0);
     let record = &mut run.record;
-    record.tool = record::run::Tool { name: "weighbridge".into(), version: "0.1.0".into() };
+    record.tool = record::run::Tool { name: "weighbridge".into(), version: "0.1.0".into(), ..Default::default() };
     record.client = record::run::Client { os: "linux 6.1".into(), cpus: 4, memory_bytes: 16 << 30 };
     record.target.kind = "postgres".into();
     record.target.version = "PostgreSQL 17.2".into();
@@ -203,6 +203,7 @@ fn hostile_words_stay_words() {
     let words = [
         &mut record.tool.name,
         &mut record.tool.version,
+        &mut record.tool.commit,
         &mut record.client.os,
         &mut record.target.kind,
         &mut record.target.version,

@@ -164,15 +164,15 @@ fn gather(entries: &mut [Entry]) {
             all.outcome = Outcome::UnderWay;
         }
         let valid = !matches!(facts.outcome, Outcome::Verdict(record::verdict::Status::Invalid));
-        let value = |rate: Option<kinds::Rate>| rate.map_or(0.0, |rate| rate.value);
-        if valid && value(facts.rate) > value(all.rate) {
-            (all.rate, all.efficiency, all.warehouses) = (facts.rate, facts.efficiency, facts.warehouses);
+        let value = |rate: &Option<kinds::Rate>| rate.as_ref().map_or(0.0, |rate| rate.value);
+        if valid && value(&facts.rate) > value(&all.rate) {
+            (all.rate, all.efficiency, all.warehouses) = (facts.rate.clone(), facts.efficiency, facts.warehouses);
         }
     }
     for entry in entries.iter_mut().filter(|entry| entry.kind.is_series) {
         let (Ok(facts), Some(all)) = (&mut entry.facts, told.get(&entry.address)) else { continue };
         facts.database.clone_from(&all.database);
-        (facts.rate, facts.efficiency) = (all.rate, all.efficiency);
+        (facts.rate, facts.efficiency) = (all.rate.clone(), all.efficiency);
         if facts.warehouses == 0 {
             facts.warehouses = all.warehouses;
         }

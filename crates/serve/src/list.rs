@@ -202,7 +202,7 @@ pub(crate) fn table(caption: &str, entries: &[&Entry], tags: &Tags, of_all: bool
                     tr {
                         @if picks { th.pick-one scope="col" { span.skip { "Compare" } } }
                         @for name in ["Result", "When, UTC", "Database"] { th scope="col" { (name) } }
-                        @for name in ["Warehouses", "New-Orders a minute", "Efficiency"] { th.figure scope="col" { (name) } }
+                        @for name in ["Warehouses", "Rate", "Efficiency"] { th.figure scope="col" { (name) } }
                         th scope="col" { "Verdict" }
                         th.figure scope="col" { "Measured" }
                     }
@@ -266,7 +266,7 @@ fn cells(entry: &Entry, tags: &Tags, of_all: bool) -> Markup {
         }
         td { (facts.database) }
         td.figure { @if facts.warehouses > 0 { (count(facts.warehouses.into())) } }
-        td.figure { @if let Some(figure) = facts.rate { (if entry.kind.is_series { "up to " } else { "" }) strong { (rate(figure.value)) } " " (if figure.is_tpmc { "tpmC" } else { "NOPM" }) } }
+        td.figure { @if let Some(figure) = &facts.rate { (if entry.kind.is_series { "up to " } else { "" }) strong { (rate(figure.value)) } " " (figure.name) } }
         td.figure { @if let Some(efficiency) = facts.efficiency { (percent(efficiency, 1)) } }
         td { @if !entry.outcome().is_empty() { span class={ "mark " (class) } { (entry.outcome()) } } }
         td.figure { @if let Some(seconds) = facts.seconds { (duration(seconds)) } }

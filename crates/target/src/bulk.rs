@@ -21,6 +21,8 @@ pub trait RowSink {
     fn small_int(&mut self, value: i32);
     /// A 32-bit number.
     fn int(&mut self, value: i32);
+    /// A 64-bit number.
+    fn big_int(&mut self, value: i64);
     /// An exact decimal: `unscaled / 10^scale`, with `scale` from 1 to 8.
     fn decimal(&mut self, unscaled: i64, scale: u8);
     /// Text.
@@ -136,4 +138,4 @@ macro_rules! forward {
         }
     };
 }
-forward!(start_row(), small_int(value: i32), int(value: i32), decimal(unscaled: i64, scale: u8), text(value: &str), ascii(value: &[u8]), timestamp(us: i64), uuid(value: [u8; 16]), json(value: &str), null());
+forward!(start_row(), small_int(value: i32), int(value: i32), big_int(value: i64), decimal(unscaled: i64, scale: u8), text(value: &str), ascii(value: &[u8]), timestamp(us: i64), uuid(value: [u8; 16]), json(value: &str), null());

@@ -3,12 +3,24 @@
 use crate::{Error, Session, WireKind, topology};
 
 /// An index of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableIndex {
     /// Its name.
     pub name: String,
-    /// Its columns in their order, those that it only stores at the end.
+    /// Its columns in their order, those that it only stores at the end; expressions are left out.
     pub columns: Vec<String>,
+    /// Whether it holds only those rows that meet a condition.
+    pub partial: bool,
+    /// Whether an expression is among what it is by.
+    pub by_expression: bool,
+}
+
+impl TableIndex {
+    /// Whether it is by its columns alone, and holds every row.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.partial && !self.by_expression
+    }
 }
 
 /// A table as the catalog has it.
@@ -54,24 +66,27 @@ const COLUMNS: [(WireKind, &str); 3] = [
     (WireKind::Sqlite, "SELECT name FROM pragma_table_info($1) ORDER BY cid"),
 ];
 
-/// An index's name and one of its columns, in their order, for a table named `$1`.
+/// An index's name, one of its columns, in their order (empty: an expression), and `partial` or nothing, for a table named
+/// `$1`. MySQL has no partial ones.
 const INDEXES: [(WireKind, &str); 3] = [
     (
         WireKind::Postgres,
-        "SELECT CAST(i.relname AS TEXT), CAST(a.attname AS TEXT) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
+        "SELECT CAST(i.relname AS TEXT), COALESCE(CAST(a.attname AS TEXT), ''), \
+         CAST(CASE WHEN x.indpred IS NULL THEN '' ELSE 'partial' END AS TEXT) \
+         FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
          CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(n, place) \
-         JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
+         LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
          WHERE x.indrelid = to_regclass($1) ORDER BY i.relname, k.place",
     ),
     (
         WireKind::Mysql,
-        "SELECT index_name, column_name FROM information_schema.statistics \
+        "SELECT index_name, COALESCE(column_name, ''), '' FROM information_schema.statistics \
          WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY index_name, seq_in_index",
     ),
     (
         WireKind::Sqlite,
-        "SELECT l.name, i.name FROM pragma_index_list($1) l, pragma_index_info(l.name) i \
-         WHERE i.name IS NOT NULL ORDER BY l.name, i.seqno",
+        "SELECT l.name, COALESCE(i.name, ''), CASE l.partial WHEN 0 THEN '' ELSE 'partial' END \
+         FROM pragma_index_list($1) l, pragma_index_info(l.name) i ORDER BY l.name, i.seqno",
     ),
 ];
 
@@ -96,10 +111,14 @@ impl Session {
         }
         let mut indexes: Vec<TableIndex> = Vec::new();
         for row in self.query(indexes_of, &[name.into()]).await?.rows() {
-            let (index, column) = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
-            match indexes.last_mut() {
-                Some(last) if last.name == index => last.columns.push(column),
-                _ => indexes.push(TableIndex { name: index, columns: vec![column] }),
+            let (index, column, partial) = (row.text(0)?, row.text(1)?, row.text(2)? == "partial");
+            if indexes.last().is_none_or(|last| last.name != index) {
+                indexes.push(TableIndex { name: index.to_owned(), partial, ..TableIndex::default() });
+            }
+            let Some(last) = indexes.last_mut() else { continue };
+            match column {
+                "" => last.by_expression = true,
+                column => last.columns.push(column.to_owned()),
             }
         }
         Ok(Some(TableInfo { name: name.to_owned(), columns, indexes }))

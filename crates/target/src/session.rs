@@ -406,6 +406,17 @@ impl Session {
         }
     }
 
+    /// [`Session::ask`] by the prepared protocol, with a name under which its time is noted if statements are timed.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn ask_as(&mut self, name: &str, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let started = self.start_lap();
+        let answer = self.ask(sql, values, Protocol::Prepared).await;
+        self.lap(|| name.to_owned().into(), started);
+        answer
+    }
+
     /// Runs a statement once and tells the steps that an embedded database counted for it.
     pub(crate) async fn steps(&mut self, sql: &str) -> Result<Option<u64>, Error> {
         match &mut self.wire {

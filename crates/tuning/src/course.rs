@@ -2,19 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use record::run::{Target, Tool};
+use record::run::Tool;
 use record::timing::{Speedup, Timing, median_of};
 use record::tuning::{Certainty, CurvePoint, LessonResult, Outcome, Published, Side, Space, TuningResult, WriteCost};
 use target::plan::{How, Plan};
 use target::{Dialect, OwnSchema, Protocol, Session, Url};
 use tpcc::rng::Stream;
-use workload::movr;
-use workload::values::{Generator, Values};
+use workload::values::{Generator, Rows, Values};
+use workload::{data_set, movr};
 
 use crate::Error;
 use crate::lesson::{self, Certain, Lesson};
 use crate::repeat::{Contestant, shuffle};
-use crate::runner::{Limits, Runner, pool};
+use crate::runner::{Limits, Runner};
 use crate::subject::Subject;
 
 /// The schema in which lessons work.
@@ -52,7 +52,8 @@ pub fn schema(url: &Url) -> Result<OwnSchema, Error> {
 /// Runs lessons and leaves the database as it was. `tell` hears of each step.
 ///
 /// # Errors
-/// If the schema can't be made, filled or dropped. A lesson that fails is a result.
+/// If the schema can't be made, filled or dropped. A lesson that fails is a result, and so is a course that ends with the
+/// connection.
 pub async fn run(
     url: &Url,
     lessons: &[Lesson],
@@ -70,8 +71,16 @@ pub async fn run(
     schema.create().await?;
     let held = hold(url, &schema, lessons, options, limits, &tell).await;
     let removed = schema.remove().await;
-    let result = held?;
-    removed.map_err(|e| Error::Database(e.context(format_args!("{} could not be removed", schema.place()))))?;
+    let mut result = held?;
+    match (removed, &mut result.stopped) {
+        (Ok(()), _) => {}
+        (Err(_), Some(why)) => {
+            why.push_str(&format!("; {} is still there, `weighbridge tune clean` removes it", schema.place()));
+        }
+        (Err(e), None) => {
+            return Err(Error::Database(e.context(format_args!("{} could not be removed", schema.place()))));
+        }
+    }
     Ok(result)
 }
 
@@ -122,39 +131,44 @@ async fn hold(
     let version = session.describe().await?.version;
     tell(&format!("loading MovR at scale {} into {}", options.scale, schema.place()));
     let data = movr::Options { scale: options.scale, seed: options.seed, foreign_keys: false };
-    movr::create(&mut session, &data).await?;
-    movr::load(&mut session, &data, |_, _| {}).await?;
+    data_set::create(&mut session, &data).await?;
+    data_set::load(&mut session, &data, |_, _| {}).await?;
     for table in movr::TABLES {
         session.analyze(table.name).await?;
     }
-    let mut results = Vec::new();
+    let (mut results, mut stopped) = (Vec::new(), None);
     for lesson in lessons {
         if *limits.stop.borrow() {
             break;
         }
-        let result = take(lesson, schema, &mut session, dialect, options, limits).await?;
+        let result = match take(lesson, schema, &mut session, dialect, options, limits).await {
+            Ok(result) => result,
+            Err(e) if e.is_lost() => {
+                stopped = Some(format!("in the lesson {}: {e}", lesson.name));
+                break;
+            }
+            Err(e) => return Err(e),
+        };
         tell(&format!("{:<20} {}", lesson.name, result.verdict));
         results.push(result);
     }
     Ok(TuningResult {
-        tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        target: Target {
-            kind: dialect.name().to_owned(),
-            version,
-            url: url.to_string(),
-            embedded: dialect.embedded(),
-            ..Target::default()
-        },
+        tool: Tool::this(),
+        target: crate::target_of(url, version),
         started_at,
         scale: options.scale,
         rides: data.data().rows(::movr::Table::Rides),
         seed: options.seed,
-        interrupted: results.len() < lessons.len(),
+        interrupted: stopped.is_none() && results.len() < lessons.len(),
+        stopped,
         lessons: results,
     })
 }
 
 /// One lesson from its set-up to its clean-up.
+///
+/// # Errors
+/// A connection that is lost; a clean-up that fails.
 async fn take(
     lesson: &Lesson,
     schema: &OwnSchema,
@@ -183,6 +197,11 @@ async fn take(
     let measured = match set_up(lesson, session, dialect).await {
         Ok(()) => measure(lesson, schema, session, options, limits, &mut result).await,
         Err(e) => Err(e),
+    };
+    // There is nothing left to talk to, and no other lesson would fare better.
+    let measured = match measured {
+        Err(e) if e.is_lost() => return Err(e),
+        measured => measured,
     };
     // Whatever came of it: the next lesson finds the data as this one did.
     let cleaned = clean_up(lesson, session, dialect).await;
@@ -267,7 +286,7 @@ async fn measure(
         runners.push(Runner::new(sessions, schema.url(), &values, seed, limits.clone()).await?);
     }
     let statements = |subject: &Subject| subject.steps.iter().map(crate::subject::Step::shown).collect();
-    let side = |label: &crate::per_database::PerDatabase<String>, subject: &Subject| Side {
+    let side = |label: &workload::per_database::PerDatabase<String>, subject: &Subject| Side {
         label: label.of(dialect).cloned().unwrap_or_default(),
         statements: statements(subject),
         ..Side::default()
@@ -310,7 +329,7 @@ async fn values(lesson: &Lesson, session: &mut Session, seed: u64) -> Result<Val
     for (name, sql) in &lesson.pools {
         if let Some(sql) = sql.of(dialect) {
             let answer = session.ask(sql, &[], Protocol::Simple).await?;
-            values.take_from(Some(name), pool(&answer)?);
+            values.take_from(Some(name), Rows::of(&answer)?);
         }
     }
     Ok(values)
@@ -471,14 +490,11 @@ impl Bench<'_> {
 
     /// One execution that does not count, then some that do: fewer where they take long.
     async fn block(&mut self, at: usize) -> Result<Vec<f64>, Error> {
-        self.time(at).await?;
-        let began = Instant::now();
         let share = self.options.budget / (4 * self.options.rounds.max(1)) as u32;
-        let mut times = Vec::with_capacity(BLOCK);
-        while times.len() < BLOCK && (times.is_empty() || began.elapsed() < share) {
-            times.push(self.time(at).await?);
-        }
-        Ok(times)
+        let contestant = &mut self.contestants[at];
+        let block = self.runners[contestant.runner].block(&contestant.subject, BLOCK, share).await?;
+        contestant.retries += block.retries;
+        Ok(block.times_ms)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use target::Class;
+
 /// One line each.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +26,14 @@ pub enum Error {
     /// What was asked for can't be done; nothing was touched.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Error {
+    /// Whether a connection is gone, and with it perhaps the database.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Error::Database(e) if matches!(e.class(), Class::Lost | Class::Unknown))
+    }
 }
 
 /// The start of a statement, on one line, for messages.

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use target::{Dialect, Isolation, Protocol};
+use workload::per_database::PerDatabase;
 use workload::template::Template;
 
 use crate::Error;
-use crate::per_database::PerDatabase;
 use crate::subject::{Ending, Step, Subject};
 
 /// A lesson, as its file has it.

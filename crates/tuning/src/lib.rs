@@ -7,10 +7,19 @@ pub mod advise;
 pub mod course;
 pub mod error;
 pub mod lesson;
-pub mod per_database;
 pub mod regions;
 pub mod repeat;
 pub mod runner;
 pub mod subject;
 
 pub use error::Error;
+
+use record::run::Target;
+use target::Url;
+
+/// The database at `url`, as a result names it.
+fn target_of(url: &Url, version: String) -> Target {
+    let dialect = url.dialect();
+    let (kind, embedded) = (dialect.name().to_owned(), dialect.embedded());
+    Target { kind, version, url: url.to_string(), embedded, ..Target::default() }
+}

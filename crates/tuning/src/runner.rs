@@ -7,7 +7,7 @@ use target::plan::Plan;
 use target::{Access, Answer, Canceller, Class, OwnedValue, Protocol, Session, Url, Value};
 use tokio::sync::watch;
 use workload::template::Template;
-use workload::values::{COPY, Rows, Values};
+use workload::values::{COPY, Values};
 
 use crate::Error;
 use crate::error::excerpt;
@@ -35,6 +35,15 @@ pub struct Ran {
     pub elapsed: Duration,
     /// Rows that its last statement returned or changed.
     pub rows: u64,
+    /// Transactions that were tried again.
+    pub retries: u64,
+}
+
+/// A subject run some times in a row.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Milliseconds of each execution, in their order.
+    pub times_ms: Vec<f64>,
     /// Transactions that were tried again.
     pub retries: u64,
 }
@@ -153,27 +162,21 @@ impl Runner {
         self.prepare(&subject.undo).await?;
         Ok(whole)
     }
-}
 
-/// An answer's rows, for parameters to take their values from.
-///
-/// # Errors
-/// A column that can't be read.
-pub fn pool(answer: &Answer) -> Result<Rows, Error> {
-    let columns = answer.get(0).map(|row| row.columns()).unwrap_or_default();
-    let mut rows = Vec::with_capacity(answer.len());
-    for row in answer.rows() {
-        let mut cells = Vec::with_capacity(columns.len());
-        for at in 0..columns.len() {
-            cells.push(match row.value(at)?.into_owned() {
-                // No parameter is one.
-                OwnedValue::Float(number) => OwnedValue::Text(number.to_string()),
-                value => value,
-            });
+    /// Runs a subject once without counting it, then `most` times, or fewer if these take longer than `share`.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub async fn block(&mut self, subject: &Subject, most: usize, share: Duration) -> Result<Block, Error> {
+        let mut block = Block { retries: self.run(subject).await?.retries, ..Block::default() };
+        let began = Instant::now();
+        while block.times_ms.len() < most && (block.times_ms.is_empty() || began.elapsed() < share) {
+            let ran = self.run(subject).await?;
+            block.times_ms.push(ran.elapsed.as_secs_f64() * 1e3);
+            block.retries += ran.retries;
         }
-        rows.push(cells);
+        Ok(block)
     }
-    Ok(Rows { columns, rows, in_order: false })
 }
 
 /// A statement with its values, ready to be sent.

@@ -1,48 +1,52 @@
 //! The command line: what may be said, and its help. Parsing checks form only.
 
 mod acid;
+mod definitions;
 mod durability;
 mod fleet;
 mod lab;
 mod metrics;
-mod movr;
 mod repeating;
 mod results;
 mod series;
 mod serve;
 mod time;
 mod tuning;
+mod view;
+mod workload;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::workload::tpcc::Style;
+use ::workload::tpcc::schema::TABLES;
 use clap::{Args, Parser, Subcommand};
 use target::Isolation;
 use target::placement::Sharding;
-use workload::tpcc::Style;
-use workload::tpcc::schema::TABLES;
 
 pub(crate) use acid::{AcidArgs, AcidCommand};
+pub(crate) use definitions::{CompletionsArgs, ManArgs};
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use lab::{LabCommand, LabDownArgs, LabFolderArgs, LabRegionsArgs, LabStatusArgs, LabUpArgs};
 pub(crate) use metrics::MetricsArgs;
-pub(crate) use movr::MovrArgs;
 pub(crate) use repeating::{ProtocolName, TimeArgs, TransactionName, ValueArgs};
 pub(crate) use results::{CompareArgs, CompareFormat, MergeArgs, OutputArgs, ResultFormat, VerifyArgs};
 pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{ServeArgs, USUAL_RESULTS};
 pub(crate) use time::duration_or_zero;
 pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+pub(crate) use view::ViewArgs;
+pub(crate) use workload::{OwnArgs, Workload, WorkloadCommand};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
 /// It loads the TPC-C data set, drives faithful terminals at the database, and says what the database carried and
 /// whether the reading can be believed.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 110)]
+#[command(version, long_version = crate::version::long(), propagate_version = true, max_term_width = 110)]
 #[command(
     after_help = "Start here:\n  weighbridge demo                          all of it on embedded SQLite, in a minute\n\
     \n  weighbridge load --url postgres://me@localhost/bench --warehouses 10\n  \
@@ -94,6 +98,9 @@ pub(crate) enum Command {
     Tune(TuneCommand),
     /// Propose indexes and other forms for a statement, and try each for real
     Advise(AdviseArgs),
+    /// List the workloads that come with the program besides TPC-C, and read files of your own
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
     /// Show the nodes, and how tables, indexes and partitions lie on them
     Topology(TopologyArgs),
     /// Examine whether this client and this target are fit to be measured
@@ -107,6 +114,10 @@ pub(crate) enum Command {
     /// Start, stop and list local servers to try things on
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Write the completions for a shell to standard output
+    Completions(CompletionsArgs),
+    /// Write the manual's pages: one for each command into a folder, or the program's own to standard output
+    Man(ManArgs),
 }
 
 /// Where the database is.
@@ -134,15 +145,6 @@ impl TargetArgs {
     }
 }
 
-/// The workload's name, which may stand first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Workload {
-    /// The TPC-C derived workload.
-    Tpcc,
-    /// The MovR data set.
-    Movr,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  weighbridge demo --duration 30s --file demo.db")]
 pub(crate) struct DemoArgs {
@@ -164,17 +166,18 @@ pub(crate) struct DemoArgs {
     after_help = "Examples:\n  weighbridge load --warehouses 10                    into the SQLite file weighbridge.db\n  \
     weighbridge load --url postgres://me@localhost/bench --warehouses 100 --jobs 8\n  \
     weighbridge load --resume                           go on with an interrupted load\n  \
-    weighbridge load movr --scale 0.1                   MovR, a data set to try statements on\n\n\
+    weighbridge load movr --scale 0.1                   MovR, a data set to try statements on\n  \
+    weighbridge load mine.toml --scale 10               a workload of your own\n\n\
     One of three clients of one database:\n  weighbridge load --url URL --warehouses 100 --shard 1/3"
 )]
 pub(crate) struct LoadArgs {
-    /// The workload: tpcc, or the data set movr
-    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
-    pub(crate) workload: Workload,
+    /// The workload: tpcc, movr, bank, key-value, or a file of your own, such as mine.toml
+    #[arg(default_value = "tpcc")]
+    pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     #[command(flatten)]
-    pub(crate) movr: MovrArgs,
+    pub(crate) own: OwnArgs,
     /// Warehouses to load (about 100 MB each); with --shard those of the whole database [default: 1; with --resume: those
     /// of the load]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
@@ -210,6 +213,8 @@ pub(crate) struct LoadArgs {
     /// The date in the rows, as 2026-11-21T12:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) load_time: Option<jiff::Timestamp>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Print one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
@@ -279,11 +284,13 @@ fn localities(text: &str) -> Result<Localities, String> {
     weighbridge run --pacing none --connections 8 --duration 60s --check\n  \
     weighbridge run --url postgres://me@localhost/bench --warehouses 10 --ramp 30s --duration 2h")]
 pub(crate) struct RunArgs {
-    /// The workload
-    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
-    pub(crate) workload: Workload,
+    /// The workload: tpcc, movr, bank, key-value, or a file of your own, such as mine.toml
+    #[arg(default_value = "tpcc")]
+    pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) drive: DriveArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 /// All that a run is asked to do.
@@ -367,9 +374,9 @@ pub(crate) struct PaceArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  weighbridge check --url postgres://me@localhost/bench --jobs 4")]
 pub(crate) struct CheckArgs {
-    /// The workload
-    #[arg(value_enum, default_value = "tpcc", hide_possible_values = true)]
-    pub(crate) workload: Workload,
+    /// The workload: tpcc, movr, bank, key-value, or a file of your own, such as mine.toml
+    #[arg(default_value = "tpcc")]
+    pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Warehouses to check; with --shard those of all processes [default: all that are loaded]

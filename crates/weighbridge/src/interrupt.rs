@@ -31,6 +31,11 @@ pub(crate) fn end_with_parent() {
     }
 }
 
+/// Does what Ctrl-C does where the terminal sends no signal for it.
+pub(crate) fn raise() {
+    let _ = kill_process(getpid(), Signal::INT);
+}
+
 /// Becomes true at the first signal. Listens from the first call on.
 pub(crate) fn stop() -> watch::Receiver<bool> {
     STOP.get_or_init(|| {
@@ -58,6 +63,7 @@ fn listen(stop: &watch::Sender<bool>) {
                 let _ = kill_process(worker, Signal::INT);
             }
             if !first {
+                crate::tui::leave();
                 eprintln!("interrupted again: leaving at once");
                 std::process::exit(130);
             }

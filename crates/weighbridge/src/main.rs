@@ -5,9 +5,13 @@ mod commands;
 mod faults;
 mod interrupt;
 mod metrics;
+#[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
+mod otlp;
 mod output;
 mod progress;
 mod scenario;
+mod tui;
+mod version;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -17,10 +21,17 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 use crate::commands::{Failure, Status};
 
+/// musl's own allocator makes threads wait for each other: a run without data cost eight times the processor time. The
+/// feature `override` has SQLite, which is C, use this one too.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     log_to_stderr();
     interrupt::end_with_parent();
+    record::run::Tool::built_from(version::COMMIT);
     let ended = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Load(args) => commands::load::run(&args),
@@ -40,12 +51,15 @@ fn main() -> ExitCode {
         Command::Time(args) => commands::time::run(&args),
         Command::Tune(command) => commands::tune::run(&command),
         Command::Advise(args) => commands::advise::run(&args),
+        Command::Workload(command) => commands::workload::run(&command),
         Command::Topology(args) => commands::topology::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Targets(args) => commands::targets::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::NullServer(args) => commands::null_server::run(&args),
         Command::Lab(command) => commands::lab::run(&command),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     match ended {
         Ok(Status::Done) => ExitCode::SUCCESS,

@@ -7,6 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use workload::tpcc::load::LoadProgress;
+
+use crate::tui;
 
 /// What to show: how far, of how much, and doing what.
 pub(crate) struct Reading {
@@ -15,7 +18,7 @@ pub(crate) struct Reading {
     pub(crate) doing: String,
 }
 
-/// Shows progress until it is dropped.
+/// Shows progress, in a thread of its own, until it is dropped.
 pub(crate) struct Progress {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -25,13 +28,30 @@ const REFRESH: Duration = Duration::from_millis(100);
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {
-    /// Starts to show what `read` says; `unit` is what is counted.
-    pub(crate) fn start(unit: &'static str, read: impl Fn() -> Reading + Send + 'static) -> Self {
+    /// Starts `show`, which is to go on until it is told to end.
+    pub(crate) fn shown(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let until = ended.clone();
+        Self { ended, thread: Some(std::thread::spawn(move || show(&until))) }
+    }
+
+    /// Starts to show what `read` says; `unit` is what is counted.
+    pub(crate) fn start(unit: &'static str, read: impl Fn() -> Reading + Send + 'static) -> Self {
         let show = if std::io::stderr().is_terminal() { bar } else { lines };
-        let thread = std::thread::spawn(move || show(unit, &read, &until));
-        Self { ended, thread: Some(thread) }
+        Self::shown(move |ended| show(unit, &read, ended))
+    }
+
+    /// Starts to show a load, live if that is asked for and the terminal can be had.
+    pub(crate) fn of_load(title: String, live: bool, progress: Arc<LoadProgress>) -> Self {
+        let read = move || Reading {
+            done: progress.rows.load(Ordering::Relaxed),
+            total: progress.expected_rows.load(Ordering::Relaxed),
+            doing: progress.doing.lock().map(|doing| doing.clone()).unwrap_or_default(),
+        };
+        if live && let Ok(view) = tui::show_load(title, "rows", read.clone()) {
+            return view;
+        }
+        Self::start("rows", read)
     }
 }
 

@@ -30,6 +30,10 @@ impl RowSink for Count {
     }
 
     fn int(&mut self, value: i32) {
+        self.big_int(value.into());
+    }
+
+    fn big_int(&mut self, value: i64) {
         divan::black_box(value);
         self.0 += 1;
     }

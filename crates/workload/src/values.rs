@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use target::{Decimal, OwnedValue};
+use target::{Answer, Decimal, Error, OwnedValue};
 use tpcc::rng::Stream;
 
 /// Makes values of one parameter, as `uniform(1, 100)` is written.
@@ -27,7 +27,15 @@ pub enum Generator {
     Choice(Vec<String>),
     /// `now(seconds)`: the time of the draw plus so many seconds.
     Now(i64),
+    /// `timestamp(first, last)`: a time between two, to the second, in microseconds since the Unix epoch.
+    Timestamp(i64, i64),
 }
+
+/// The largest whole number, so that sums of a few stay numbers.
+const MOST: i64 = 1_000_000_000_000_000_000;
+
+/// Seconds of a hundred years.
+const CENTURY_S: i64 = 3_155_760_000;
 
 impl Generator {
     /// Reads a generator as it is written.
@@ -37,13 +45,14 @@ impl Generator {
     pub fn parse(text: &str) -> Result<Self, String> {
         let bad = |why: &str| format!("`{text}` is no generator: {why}");
         let known = "use uniform(1, 100), nurand(255, 1, 3000), zipf(1000, 0.99), sequence(1), uuid(), text(5, 10), \
-            decimal(1.00, 99.99), choice(a, b) or now(0)";
+            decimal(1.00, 99.99), choice(a, b), now(0) or timestamp(2026-01-01, 2026-12-31)";
         let (name, rest) = text.trim().split_once('(').ok_or_else(|| bad(known))?;
         let inside = rest.strip_suffix(')').ok_or_else(|| bad("its closing parenthesis is missing"))?;
         let parts: Vec<&str> = inside.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
         let whole = |at: usize| {
             let part = parts.get(at).copied().unwrap_or("");
-            part.parse::<i64>().map_err(|_| bad(&format!("`{part}` is no whole number")))
+            let number = part.parse::<i64>().ok().filter(|number| (-MOST..=MOST).contains(number));
+            number.ok_or_else(|| bad(&format!("`{part}` is no whole number, or one beyond {MOST}")))
         };
         let counted = |wanted: usize| match parts.len() == wanted {
             true => Ok(()),
@@ -97,13 +106,20 @@ impl Generator {
                 let texts = parts.iter().map(|part| part.trim_matches('\'').to_owned()).collect();
                 Ok(Generator::Choice(texts))
             }
+            "now" if whole(0).is_ok_and(|seconds| seconds.abs() > CENTURY_S) => Err(bad("that is more than a century")),
             "now" => counted(1).and_then(|()| Ok(Generator::Now(whole(0)?))),
+            "timestamp" => {
+                counted(2)?;
+                let read = |at: usize| time(parts[at]).ok_or_else(|| bad(&format!("`{}` is no time", parts[at])));
+                let (first, last) = (read(0)?, read(1)?);
+                ordered(first, last).map(|()| Generator::Timestamp(first, last))
+            }
             _ => Err(bad(known)),
         }
     }
 
-    /// The next value.
-    fn draw(&self, rng: &mut Stream, drawn: &mut i64) -> OwnedValue {
+    /// The next value; `drawn` counts those before it.
+    pub(crate) fn draw(&self, rng: &mut Stream, drawn: &mut i64) -> OwnedValue {
         match self {
             Generator::Uniform(low, high) => OwnedValue::Int(rng.uniform(*low, *high)),
             Generator::Nurand(a, low, high) => {
@@ -147,6 +163,9 @@ impl Generator {
                 let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
                 OwnedValue::Timestamp(now.as_micros() as i64 + seconds * 1_000_000)
             }
+            Generator::Timestamp(first, last) => {
+                OwnedValue::Timestamp(rng.uniform(first / 1_000_000, last / 1_000_000) * 1_000_000)
+            }
         }
     }
 }
@@ -172,6 +191,12 @@ fn zipf(rng: &mut Stream, n: i64, s: f64) -> i64 {
     }
 }
 
+/// A date, or a date and time, in UTC.
+fn time(text: &str) -> Option<i64> {
+    let datetime: jiff::civil::DateTime = text.parse().ok()?;
+    Some(datetime.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
+}
+
 fn decimal(text: &str) -> Option<Decimal> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let unscaled = format!("{whole}{fraction}").parse().ok()?;
@@ -187,6 +212,29 @@ pub struct Rows {
     pub rows: Vec<Vec<OwnedValue>>,
     /// Whether they are taken in their order, again and again; else any of them each time.
     pub in_order: bool,
+}
+
+impl Rows {
+    /// An answer's rows, for parameters to take their values from.
+    ///
+    /// # Errors
+    /// A column that can't be read.
+    pub fn of(answer: &Answer) -> Result<Self, Error> {
+        let columns = answer.get(0).map(|row| row.columns()).unwrap_or_default();
+        let cells = |row: target::Row<'_>| {
+            (0..columns.len()).map(|at| Ok(parameter(row.value(at)?.into_owned()))).collect::<Result<Vec<_>, Error>>()
+        };
+        let rows = answer.rows().map(cells).collect::<Result<_, Error>>()?;
+        Ok(Self { columns, rows, in_order: false })
+    }
+}
+
+/// A value as a parameter: no parameter is a floating point number.
+pub(crate) fn parameter(value: OwnedValue) -> OwnedValue {
+    match value {
+        OwnedValue::Float(number) => OwnedValue::Text(number.to_string()),
+        value => value,
+    }
 }
 
 /// Behind a parameter's name, before a number: a copy of the parameter that takes a value of its own, and of a pool a row

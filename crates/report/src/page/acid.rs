@@ -39,7 +39,7 @@ pub fn acid_page(result: &AcidResult) -> Page {
         }
         @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
     };
-    Page { title: "ACID tests".into(), header, content, footer: html! { p { (not_audited()) } } }
+    Page { title: "ACID tests".into(), header, content, footer: html! { p { (not_audited("tpcc")) } } }
 }
 
 fn half(result: &AcidResult, required: bool) -> Markup {

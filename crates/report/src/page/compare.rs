@@ -48,7 +48,12 @@ pub fn compare_page(comparison: &Comparison) -> Page {
             }
         }
     };
-    Page { title: "Comparison of two sides".into(), header, content, footer: html! { p { (not_audited()) } } }
+    Page {
+        title: "Comparison of two sides".into(),
+        header,
+        content,
+        footer: html! { p { (not_audited(&comparison.workload)) } },
+    }
 }
 
 /// The greatest departure from no change that is to be drawn, as a logarithm.

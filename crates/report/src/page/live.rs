@@ -30,7 +30,7 @@ pub fn live_page(run: &OpenedRun, summary: &Summary, events: &str) -> Page {
             p.stage role="status" id="stage" { (stage(run)) }
             div id="live" data-events=(events) { (parts(run, summary)) }
         },
-        footer: html! { p { (not_audited()) } },
+        footer: html! { p { (not_audited(&record.plan.workload)) } },
     }
 }
 
@@ -62,8 +62,8 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
     let planned = plan.ramp_seconds + plan.duration_seconds;
     let title = plan.headline().map_or("", |index| plan.transactions[index].title.as_str());
     let (number, metric) = match summary.tpmc {
-        Some(_) => (summary.nopm, "tpmC so far"),
-        None => (summary.nopm, "NOPM so far"),
+        Some(_) => (summary.nopm, "tpmC so far".to_owned()),
+        None => (summary.nopm, format!("{} so far", plan.rate_name())),
     };
     let last = run.timeline.last().cloned().unwrap_or_default();
     let errors: u64 = summary.transactions.iter().map(|figures| figures.errors).sum();
@@ -83,8 +83,11 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
                     ms(1, last.p50_ms), ms(1, last.p90_ms), ms(1, last.p99_ms))),
                 ("In the interval so far", format!("{} measured; {}, {}", duration(summary.measured_seconds.round()),
                     several(errors, "error"), several(retries, "retry"))),
-                ("Waiting now", format!("{} for a connection, {} to be carried out", several(last.waiting, "terminal"),
-                    several(last.backlog, "Delivery"))),
+                ("Waiting now", match plan.is_tpcc() {
+                    true => format!("{} for a connection, {} to be carried out", several(last.waiting, "terminal"),
+                        several(last.backlog, "Delivery")),
+                    false => format!("{} for a connection", several(last.waiting, "terminal")),
+                }),
                 ("Load", format!("{}, {}, style {}", several(plan.terminals.into(), "terminal"),
                     several(plan.connections.into(), "connection"), plan.style)),
             ]))

@@ -5,6 +5,7 @@
 //! escapes them, and through the charts' JSON, which can't end its element.
 
 mod acid;
+mod advice;
 mod axis;
 mod chart;
 mod charts;
@@ -19,23 +20,26 @@ mod statements;
 mod stretches;
 mod sweep;
 pub(crate) mod table;
+mod timing;
 mod trouble;
 mod tuning;
 pub(crate) mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::query_plan::Plan;
 use record::verdict::Verdict;
 use record::{OpenedRun, Summary};
 
-use crate::NOT_AUDITED;
 use chart::Chart;
 use charts::Pictures;
 
 pub use acid::acid_page;
+pub use advice::advice_page;
 pub use compare::compare_page;
 pub use live::{live_page, live_parts};
 pub use regions::regions_page;
 pub use sweep::sweep_page;
+pub use timing::time_page;
 pub use tuning::tuning_page;
 
 /// Nothing may be fetched from anywhere, whatever should have got into the page.
@@ -127,15 +131,15 @@ pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Page {
             }
         },
         footer: html! {
-            p { (not_audited()) }
+            p { (not_audited(&record.plan.workload)) }
             p { "Derived from the run's folder alone, which holds every second and every histogram." }
         },
     }
 }
 
 /// What every page says of itself, in one line.
-fn not_audited() -> String {
-    NOT_AUDITED.replace('\n', " ")
+fn not_audited(workload: &str) -> String {
+    crate::disclaimer(workload).replace('\n', " ")
 }
 
 fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {
@@ -223,7 +227,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
         Section { id: "data", title: "The data after the run", content: sections::data(record) },
         Section { id: "database", title: "Database", content: database::database(record) },
         Section { id: "repeat", title: "Repeat this run", content: sections::repeat(record) },
-        Section { id: "words", title: "Words", content: sections::glossary() },
+        Section { id: "words", title: "Words", content: sections::glossary(&record.plan) },
     ]);
     sections
 }
@@ -235,6 +239,16 @@ fn pairs(charts: Vec<Chart>) -> Markup {
     html! {
         @if !drawn.is_empty() { div.pair { @for chart in &drawn { (chart.render()) } } }
         @if !empty.is_empty() { p.note { "0 from beginning to end, so not drawn: " (empty.join(", ")) "." } }
+    }
+}
+
+/// A plan, closed.
+fn plan(name: &str, plan: &Plan) -> Markup {
+    html! {
+        details {
+            summary { (name) }
+            pre { code { (plan.lines.join("\n")) } }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The commands that repeat a run, built from its plan. No password is in a record, so none is here.
 
 use record::RunRecord;
+use record::folder::WORKLOAD;
 use record::plan::Plan;
 
 /// The commands that load the same data and run the same plan, without and with what only this run had.
@@ -29,6 +30,15 @@ const PLACEMENT: [(&str, &str); 5] = [
 fn load(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = Words::new("load");
+    if !plan.is_tpcc() {
+        words.word(WORKLOAD);
+        words.urls(record);
+        words.flag("--scale", plan.data_scale);
+        words.flag("--seed", plan.load_seed);
+        // The same inputs again would make the same keys again.
+        words.word("--replace");
+        return words.0;
+    }
     words.urls(record);
     words.flag("--warehouses", plan.loaded_warehouses);
     words.flag("--seed", plan.load_seed);
@@ -46,9 +56,14 @@ fn load(record: &RunRecord) -> String {
 fn run(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = Words::new("run");
+    if !plan.is_tpcc() {
+        words.word(WORKLOAD);
+    }
     words.urls(record);
-    words.flag("--warehouses", plan.warehouses);
-    slice(plan, &mut words);
+    if plan.is_tpcc() {
+        words.flag("--warehouses", plan.warehouses);
+        slice(plan, &mut words);
+    }
     words.flag("--ramp", format!("{:.0}s", plan.ramp_seconds));
     words.flag("--duration", format!("{:.0}s", plan.duration_seconds));
     if plan.initial_delay_seconds > 0.0 {
@@ -57,11 +72,13 @@ fn run(record: &RunRecord) -> String {
     words.flag("--pacing", plan.pacing);
     words.flag("--connections", plan.connections);
     words.flag("--terminals", plan.terminals);
-    if !plan.gateways.is_empty() {
-        words.flag("--affinity", &plan.affinity);
+    if plan.is_tpcc() {
+        if !plan.gateways.is_empty() {
+            words.flag("--affinity", &plan.affinity);
+        }
+        words.flag("--style", &plan.style);
+        words.flag("--mix", &plan.mix);
     }
-    words.flag("--style", &plan.style);
-    words.flag("--mix", &plan.mix);
     words.flag("--isolation", &plan.isolation);
     words.flag("--seed", plan.seed);
     if plan.statements {

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 use record::Stats;
+use record::folder::WORKLOAD;
 use record::gateway::Moves;
 use record::merge::{ClientPart, RegionPart};
-use record::plan::Pacing;
+use record::plan::{Pacing, Plan};
 use record::run::{CheckCounts, Ended, RunRecord};
 use record::summary::{RateMethod, Summary, TransactionSummary};
 use record::verdict::{Finding, Judgement, Status, Verdict};
@@ -15,16 +16,18 @@ use super::words::{bytes, count, duration, grouped, ms, percent, rate, several};
 
 /// What was measured, in a line: `TPC-C on postgres, 10 warehouses`.
 pub(super) fn subject(run: &RunRecord) -> String {
-    let workload = if run.plan.workload == "tpcc" { "TPC-C" } else { &run.plan.workload };
-    format!("{workload} on {}, {}", run.target.kind, several(run.plan.warehouses.into(), "warehouse"))
+    match run.plan.is_tpcc() {
+        true => format!("TPC-C on {}, {}", run.target.kind, several(run.plan.warehouses.into(), "warehouse")),
+        false => format!("{} on {}", run.plan.workload, run.target.kind),
+    }
 }
 
 /// The headline, the verdict, and the figures that everybody asks for first.
 pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> Markup {
     let plan = &run.plan;
     let (number, metric) = match summary.tpmc {
-        Some(tpmc) => (count(tpmc), "tpmC"),
-        None => (rate(summary.nopm), "NOPM"),
+        Some(tpmc) => (count(tpmc), "tpmC".to_owned()),
+        None => (rate(summary.nopm), plan.rate_name()),
     };
     let response = summary.headline(plan).map(|figures| figures.response).unwrap_or_default();
     let title = plan.headline().map_or("", |index| plan.transactions[index].title.as_str());
@@ -37,11 +40,11 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
             h1 { (subject(run)) }
             p.note { (run.target.version) }
             div.result {
-                p.number { strong { (number) } " " abbr title=(metric_words(summary)) { (metric) } }
+                p.number { strong { (number) } " " abbr title=(metric_words(run, summary)) { (metric) } }
                 p class={ "badge " (verdict.status.name()) } { "verdict: " strong { (verdict.status.name()) } }
             }
-            p.lead { (status_words(verdict)) }
-            p.note { "Not an audited TPC-C result, and not comparable with published ones." }
+            p.lead { (status_words(run, verdict)) }
+            @if plan.is_tpcc() { p.note { "Not an audited TPC-C result, and not comparable with published ones." } }
             (facts(&[
                 ("Throughput, 95 % interval", format!("{} to {} {title}s a minute", rate(interval.low), rate(interval.high))),
                 ("Efficiency", summary.efficiency.map_or_else(String::new, |efficiency| {
@@ -60,21 +63,26 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
     }
 }
 
-fn metric_words(summary: &Summary) -> &'static str {
+fn metric_words(run: &RunRecord, summary: &Summary) -> String {
     match summary.tpmc {
-        Some(_) => "New-Orders a minute at the standard's pace",
-        None => "New-Orders a minute, away from the standard's pace or mix",
+        Some(_) => "New-Orders a minute at the standard's pace".to_owned(),
+        None if run.plan.is_tpcc() => "New-Orders a minute, away from the standard's pace or mix".to_owned(),
+        None => format!("{}s a minute", run.plan.headline_title()),
     }
 }
 
 /// What a verdict means, for somebody who has never seen one.
-fn status_words(verdict: &Verdict) -> String {
+fn status_words(run: &RunRecord, verdict: &Verdict) -> String {
     match verdict.status {
         Status::Standard => "Everything that the standard asks of a run, and that a program can judge, holds.".into(),
         Status::Engineering => format!(
             "Every rule that was judged holds, but the run deviates harmlessly from the standard in {}, listed below.",
             several(verdict.deviations.len() as u64, "point")
         ),
+        Status::Unconstrained if !run.plan.is_tpcc() => "No standard is kept by a workload of its own: the figure compares with \
+                                  runs of the same file on the same data, and with nothing else. Errors, lost work, the file's \
+                                  checks and the tool's own weight were judged as in every run."
+            .into(),
         Status::Unconstrained => {
             "The run left the standard on purpose, so its figure is New-Orders a minute (NOPM): it compares with runs \
                                   of the same plan, and never with tpmC."
@@ -90,11 +98,12 @@ fn status_words(verdict: &Verdict) -> String {
 /// The verdict with all that bears on it.
 pub(super) fn verdict(verdict: &Verdict, warnings: &[String]) -> Markup {
     let not_judged: Vec<&Finding> = verdict.findings.iter().filter(|f| f.outcome == Judgement::NotJudged).collect();
-    let passed = verdict.findings.iter().filter(|f| f.outcome == Judgement::Pass).count();
+    let of = |outcome: Judgement| verdict.findings.iter().filter(|finding| finding.outcome == outcome).count();
     html! {
         p {
-            "Of " (several(verdict.findings.len() as u64, "rule")) " " (passed) " hold, " (verdict.reasons.len()) " failed, "
-            (not_judged.len()) " could not be judged. A rule fails only where chance can't explain the figure."
+            "Of " (several(verdict.findings.len() as u64, "rule")) " " (of(Judgement::Pass)) " hold, " (verdict.reasons.len()) " failed, "
+            (of(Judgement::Deviation)) " deviate harmlessly, " (not_judged.len()) " could not be judged, "
+            (of(Judgement::NotApplicable)) " don't apply to such a run. A rule fails only where chance can't explain the figure."
         }
         (list("Failed", "failed", verdict.reasons.iter().map(sentence)))
         (list("Deviations from the standard", "deviations", verdict.deviations.iter().cloned()))
@@ -144,7 +153,8 @@ pub(super) fn rates(run: &RunRecord, summary: &Summary) -> Markup {
     let paced = run.plan.is_standard() && ceiling > 0.0;
     html! {
         p {
-            "New-Orders a minute: " strong { (rate(summary.nopm)) } " with the one in a hundred that the standard has rolled back by design, "
+            (run.plan.headline_title()) "s a minute: " strong { (rate(summary.nopm)) } " with those that are rolled back by design"
+            @if run.plan.is_tpcc() { " (one in a hundred, as the standard has it)" } ", "
             (rate(summary.nopm_committed)) " without. What chance can do inside this run leaves the true rate between " (rate(interval.low)) " and "
             (rate(interval.high)) " (95 %, " (method) "); another run may differ by more."
             @if paced { " With this mix and the standard's waits, answers that take no time would give " (rate(ceiling)) "." }
@@ -365,7 +375,8 @@ pub(super) fn tare(run: &RunRecord, summary: &Summary) -> Markup {
              not the database's; the verdict has limits for both."
         }
         (facts(&[
-            ("CPU in the interval", format!("{} s, {} µs a New-Order", grouped(tare.cpu_seconds, 1), grouped(tare.cpu_us_per_headline, 0))),
+            ("CPU in the interval", format!("{} s, {} µs a {}", grouped(tare.cpu_seconds, 1), grouped(tare.cpu_us_per_headline, 0),
+                run.plan.headline_title())),
             ("Share of its threads' time", percent(tare.cpu_share_of_threads, 1)),
             ("Most memory", bytes(tare.peak_rss_bytes)),
             ("Timer lag", match lag.count {
@@ -427,11 +438,15 @@ pub(super) fn repeat(run: &RunRecord) -> Markup {
         p {
             "The same seeds make the same rows and the same inputs on every database. A password is never recorded: give it in "
             code { "PGPASSWORD" } " or in the URL."
+            @if !plan.is_tpcc() { " The file " code { (WORKLOAD) } " lies in the run's folder." }
         }
         pre tabindex="0" { code { (commands.load) "\n" (commands.run) } }
         (facts(&[
-            ("Warehouses", format!("{} to {} of {} loaded", plan.first_warehouse,
-                (plan.first_warehouse + plan.warehouses).saturating_sub(1), plan.loaded_warehouses)),
+            ("Warehouses", match plan.is_tpcc() {
+                true => format!("{} to {} of {} loaded", plan.first_warehouse,
+                    (plan.first_warehouse + plan.warehouses).saturating_sub(1), plan.loaded_warehouses),
+                false => String::new(),
+            }),
             ("Pacing", plan.pacing.to_string()),
             ("Mix", plan.mix.clone()),
             ("Isolation", plan.isolation.clone()),
@@ -444,14 +459,14 @@ pub(super) fn repeat(run: &RunRecord) -> Markup {
                 Ended::Running => "not, or the tool was killed".into(),
                 Ended::Failed(why) => format!("by an error: {why}"),
             }),
-            ("Tool", format!("{} {}", run.tool.name, run.tool.version)),
+            ("Tool", run.tool.to_string()),
         ]))
     }
 }
 
 /// Words that a newcomer needs.
-pub(super) fn glossary() -> Markup {
-    const WORDS: [(&str, &str); 10] = [
+pub(super) fn glossary(plan: &Plan) -> Markup {
+    const OF_TPCC: [(&str, &str); 7] = [
         (
             "TPC-C",
             "A standard load of a wholesale supplier: warehouses, districts, customers, orders; five kinds of transaction, half of which write.",
@@ -470,6 +485,9 @@ pub(super) fn glossary() -> Markup {
             "Efficiency",
             "The rate over 12.86 for each warehouse: how near the database came to what the terminals could send.",
         ),
+        ("Clause", "The number of the rule in the TPC-C standard, revision 5.11."),
+    ];
+    const OF_ALL: [(&str, &str); 3] = [
         (
             "Response time",
             "From the moment the terminal sends to the whole answer, waits for a connection and retries included.",
@@ -479,7 +497,7 @@ pub(super) fn glossary() -> Markup {
             "The time that nine in ten transactions don't exceed. Half don't exceed the median (p50).",
         ),
         ("Ramp", "Time at the start that is not counted, so that the load is steady when the measurement begins."),
-        ("Clause", "The number of the rule in the TPC-C standard, revision 5.11."),
     ];
-    html! { dl.glossary { @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } } } }
+    let own: &[(&str, &str)] = if plan.is_tpcc() { &OF_TPCC } else { &[] };
+    html! { dl.glossary { @for (word, meaning) in own.iter().chain(&OF_ALL) { dt { (word) } dd { (meaning) } } } }
 }

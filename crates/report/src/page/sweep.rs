@@ -68,7 +68,7 @@ pub fn sweep_page(sweep: &Sweep) -> Page {
         }
     };
     let footer = html! {
-        p { (not_audited()) }
+        p { (not_audited("tpcc")) }
         p { "Derived from the sweep's folder alone, which holds the folder of every run." }
     };
     Page { title, header, content, footer }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use record::timing::figure;
 use record::tuning::{LessonResult, Outcome, Side, TuningResult};
 
-use super::Page;
 use super::table::table;
+use super::{Page, plan};
 use crate::tuning::{HEADER, about, rows, way};
 
 /// The page of the tuning lab.
@@ -31,10 +31,11 @@ pub fn tuning_page(result: &TuningResult) -> Page {
                 "(chance) marks a difference that chance can explain."
             }
             (table("Lessons, before and after", &HEADER, &rows(result)))
+            @if let Some(why) = &result.stopped { p { strong { "It ended early, " (why) "." } } }
         }
         @for lesson in &result.lessons { (story(lesson)) }
     };
-    let footer = html! { p { "Measured with " (result.tool.name) " " (result.tool.version) "." } };
+    let footer = html! { p { "Measured with " (result.tool) "." } };
     Page { title: "Tuning lab".into(), header, content, footer }
 }
 
@@ -79,12 +80,7 @@ fn side(name: &str, side: &Side) -> Markup {
             "."
             @if let Some(way) = way(side) { " " (way) "." }
         }
-        @if let Some(plan) = &side.plan {
-            details {
-                summary { "Plan" }
-                pre { code { (plan.lines.join("\n")) } }
-            }
-        }
+        @if let Some(found) = &side.plan { (plan("Plan", found)) }
     }
 }
 

@@ -2,20 +2,25 @@
 //! here, and a line in [`KINDS`].
 
 mod acid;
+mod advice;
 mod comparison;
 mod regions;
 mod run;
 mod scenario;
 mod search;
 mod sweep;
+mod times;
 mod tuning;
 
 use std::path::Path;
 
 use jiff::Timestamp;
+use maud::{Markup, html};
 use record::RecordError;
+use record::run::Target;
 use record::verdict::Status;
 use report::Page;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use run::under_way;
@@ -40,13 +45,23 @@ pub(crate) struct Kind {
 pub(crate) enum Sign {
     /// A folder with a file of this name.
     Holds(&'static str),
-    /// A JSON document with these fields.
+    /// A JSON document that has something at these places (RFC 6901).
     Has(&'static [&'static str]),
 }
 
 /// All kinds.
-pub(crate) static KINDS: [Kind; 8] =
-    [run::KIND, sweep::KIND, search::KIND, scenario::KIND, acid::KIND, comparison::KIND, tuning::KIND, regions::KIND];
+pub(crate) static KINDS: [Kind; 10] = [
+    run::KIND,
+    sweep::KIND,
+    search::KIND,
+    scenario::KIND,
+    acid::KIND,
+    comparison::KIND,
+    tuning::KIND,
+    regions::KIND,
+    times::KIND,
+    advice::KIND,
+];
 
 /// What the list tells of a result.
 #[derive(Debug, Clone, Default)]
@@ -71,13 +86,20 @@ pub(crate) struct Facts {
     pub(crate) seconds: Option<f64>,
 }
 
+impl Facts {
+    /// Of what was measured statement by statement.
+    fn of(target: &Target, when: Option<Timestamp>, note: String) -> Self {
+        Facts { when, database: target.kind.clone(), words: target.version.clone(), note, ..Facts::default() }
+    }
+}
+
 /// A rate as it may be called.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rate {
-    /// New-Orders a minute.
+    /// A minute.
     pub(crate) value: f64,
-    /// Whether the run keeps to the standard.
-    pub(crate) is_tpmc: bool,
+    /// What it is called.
+    pub(crate) name: String,
 }
 
 /// What came of it.
@@ -132,7 +154,9 @@ pub(crate) fn of(path: &Path) -> Option<&'static Kind> {
         return None;
     }
     let document = document(path).ok()?;
-    KINDS.iter().find(|kind| matches!(kind.sign, Sign::Has(fields) if fields.iter().all(|f| document.get(f).is_some())))
+    KINDS
+        .iter()
+        .find(|kind| matches!(kind.sign, Sign::Has(places) if places.iter().all(|at| document.pointer(at).is_some())))
 }
 
 /// The file of a result that tells whether it has changed.
@@ -157,6 +181,41 @@ fn document(path: &Path) -> Result<Value, String> {
     serde_json::from_slice(&text).map_err(|e| told(&format!("not a JSON document: {e}")))
 }
 
+/// Reads what a command printed; `what` it is.
+fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, String> {
+    serde_json::from_value(document(path)?).map_err(|e| format!("not {what}: {e}"))
+}
+
+/// Reads the document of a series of runs, which has a list of `entries`.
+fn read_series(folder: &Path, file: &str, entries: &str) -> Result<Value, String> {
+    let document = document(&folder.join(file))?;
+    match document[entries].is_array() {
+        true => Ok(document),
+        false => Err(format!("{file}: not what it should be: it has no {entries}")),
+    }
+}
+
+/// The page of a series of runs.
+fn series_page(title: String, heading: &str, content: Markup) -> Page {
+    let header = html! {
+        header {
+            p.brand { "weighbridge" }
+            h1 { (heading) }
+        }
+    };
+    Page { title, header, content, footer: html! { p { (report::NOT_AUDITED.replace('\n', " ")) } } }
+}
+
+/// The rows of a table: one for each entry of the list.
+fn rows(document: &Value, entries: &str, row: impl Fn(&Value) -> Vec<String>) -> Vec<Vec<String>> {
+    document[entries].as_array().into_iter().flatten().map(row).collect()
+}
+
+/// A figure of an entry; a dash where there is none.
+fn figure(entry: &Value, field: &str, told: impl Fn(f64) -> String) -> String {
+    entry[field].as_f64().map_or_else(|| "–".to_owned(), told)
+}
+
 fn words(error: &RecordError) -> String {
     error.to_string()
 }
@@ -175,9 +234,4 @@ fn text<'a>(document: &'a Value, field: &str) -> &'a str {
 /// The texts of a list.
 fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(|line| line.as_str().map(str::to_owned)).collect()
-}
-
-/// What every page says of itself.
-fn not_audited() -> maud::Markup {
-    maud::html! { p { (report::NOT_AUDITED.replace('\n', " ")) } }
 }

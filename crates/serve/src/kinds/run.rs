@@ -38,7 +38,10 @@ fn facts(path: &Path) -> Result<Facts, String> {
             (summary, verdict)
         }
     };
-    let rate = Rate { value: summary.tpmc.map_or(summary.nopm, |tpmc| tpmc as f64), is_tpmc: summary.tpmc.is_some() };
+    let rate = match summary.tpmc {
+        Some(tpmc) => Rate { value: tpmc as f64, name: "tpmC".to_owned() },
+        None => Rate { value: summary.nopm, name: record.plan.rate_name() },
+    };
     Ok(Facts {
         rate: Some(rate),
         efficiency: summary.efficiency,
@@ -55,7 +58,7 @@ fn known(record: &RunRecord) -> Facts {
     Facts {
         when: record.started_at,
         database: target.kind.clone(),
-        words: format!("{} {} {} {}", target.version, plan.style, plan.isolation, plan.region),
+        words: format!("{} {} {} {} {}", plan.workload, target.version, plan.style, plan.isolation, plan.region),
         note: if clients > 0 { format!("merged of {}", several(clients, "client")) } else { String::new() },
         warehouses: plan.warehouses,
         seconds: Some(plan.duration_seconds),

@@ -7,7 +7,7 @@ use report::Page;
 use report::html::{grouped, table};
 use serde_json::Value;
 
-use super::{Facts, Kind, Sign, document, text, texts};
+use super::{Facts, Kind, Sign, figure, read_series, rows, series_page, text, texts};
 
 /// The document of a scenario, in its folder.
 const SCENARIO_JSON: &str = "scenario.json";
@@ -21,11 +21,7 @@ fn facts(path: &Path) -> Result<Facts, String> {
 }
 
 fn read(path: &Path) -> Result<Value, String> {
-    let document = document(&path.join(SCENARIO_JSON))?;
-    match document["figures"].is_array() {
-        true => Ok(document),
-        false => Err(format!("{SCENARIO_JSON}: not the answer of a scenario: it has no figures")),
-    }
+    read_series(path, SCENARIO_JSON, "figures")
 }
 
 fn title(document: &Value) -> String {
@@ -36,31 +32,21 @@ fn title(document: &Value) -> String {
 
 fn page(path: &Path) -> Result<Page, String> {
     let document = read(path)?;
-    let row = |figure: &Value| {
-        let value = |field: &str, decimals| {
-            figure[field].as_f64().map_or_else(|| "–".to_owned(), |value| grouped(value, decimals))
-        };
-        vec![text(figure, "name").to_owned(), value("published", 1), value("measured", 1), value("ratio", 3)]
+    let row = |entry: &Value| {
+        let grouped = |field, decimals| figure(entry, field, |value| grouped(value, decimals));
+        vec![text(entry, "name").to_owned(), grouped("published", 1), grouped("measured", 1), grouped("ratio", 3)]
     };
-    let rows: Vec<Vec<String>> = document["figures"].as_array().into_iter().flatten().map(row).collect();
-    Ok(Page {
-        title: format!("Scenario {}", title(&document)),
-        header: html! {
-            header {
-                p.brand { "weighbridge" }
-                h1 { "Scenario " (title(&document)) }
-            }
-        },
-        content: html! {
-            section id="figures" aria-labelledby="figures-h" {
-                h2 id="figures-h" { "Published and measured" }
-                (table("Each published figure beside the measured one", &["<figure", "published", "measured", "ratio"], &rows))
-            }
-            (list("differences", "Differences, which the figures carry", &texts(&document["differences"])))
-            (list("impossible", "Published, but can't be", &texts(&document["published_cannot_be"])))
-        },
-        footer: super::not_audited(),
-    })
+    let rows = rows(&document, "figures", row);
+    let content = html! {
+        section id="figures" aria-labelledby="figures-h" {
+            h2 id="figures-h" { "Published and measured" }
+            (table("Each published figure beside the measured one", &["<figure", "published", "measured", "ratio"], &rows))
+        }
+        (list("differences", "Differences, which the figures carry", &texts(&document["differences"])))
+        (list("impossible", "Published, but can't be", &texts(&document["published_cannot_be"])))
+    };
+    let title = format!("Scenario {}", title(&document));
+    Ok(series_page(title.clone(), &title, content))
 }
 
 fn list(id: &str, title: &str, lines: &[String]) -> Markup {

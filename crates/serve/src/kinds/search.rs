@@ -7,7 +7,7 @@ use report::Page;
 use report::html::{grouped, percent, table};
 use serde_json::Value;
 
-use super::{Facts, Kind, Outcome, Sign, document, text, texts};
+use super::{Facts, Kind, Outcome, Sign, figure, read_series, rows, series_page, text, texts};
 
 /// The document of a search, in its folder.
 const SEARCH_JSON: &str = "search.json";
@@ -27,11 +27,7 @@ fn facts(path: &Path) -> Result<Facts, String> {
 }
 
 fn read(path: &Path) -> Result<Value, String> {
-    let document = document(&path.join(SEARCH_JSON))?;
-    match document["trials"].is_array() {
-        true => Ok(document),
-        false => Err(format!("{SEARCH_JSON}: not the answer of a search: it has no trials")),
-    }
+    read_series(path, SEARCH_JSON, "trials")
 }
 
 fn conclusion(document: &Value) -> String {
@@ -46,35 +42,25 @@ fn conclusion(document: &Value) -> String {
 fn page(path: &Path) -> Result<Page, String> {
     let document = read(path)?;
     let row = |trial: &Value| {
-        let figure = |field: &str, decimals| {
-            trial[field].as_f64().map_or_else(|| "–".to_owned(), |value| grouped(value, decimals))
-        };
+        let grouped = |field, decimals| figure(trial, field, |value| grouped(value, decimals));
         vec![
-            figure("warehouses", 0),
-            figure("tpmc", 0),
-            trial["efficiency"].as_f64().map_or_else(|| "–".to_owned(), |share| percent(share, 1)),
-            figure("new_order_p90_ms", 1),
+            grouped("warehouses", 0),
+            grouped("tpmc", 0),
+            figure(trial, "efficiency", |share| percent(share, 1)),
+            grouped("new_order_p90_ms", 1),
             text(trial, "verdict").to_owned(),
             texts(&trial["reasons"]).join("; "),
         ]
     };
-    let rows: Vec<Vec<String>> = document["trials"].as_array().into_iter().flatten().map(row).collect();
+    let rows = rows(&document, "trials", row);
     let header = ["warehouses", "tpmC", "efficiency", "New-Order p90 ms", "<verdict", "<why"];
-    Ok(Page {
-        title: "Search for the most warehouses".into(),
-        header: html! {
-            header {
-                p.brand { "weighbridge" }
-                h1 { "The database " (conclusion(&document)) }
-            }
-        },
-        content: html! {
-            section id="trials" aria-labelledby="trials-h" {
-                h2 id="trials-h" { "Trials" }
-                (table("What each number of warehouses gave", &header, &rows))
-                p.note { "One run each: near the limit chance decides. Repeat what matters, for as long as it matters." }
-            }
-        },
-        footer: super::not_audited(),
-    })
+    let content = html! {
+        section id="trials" aria-labelledby="trials-h" {
+            h2 id="trials-h" { "Trials" }
+            (table("What each number of warehouses gave", &header, &rows))
+            p.note { "One run each: near the limit chance decides. Repeat what matters, for as long as it matters." }
+        }
+    };
+    let heading = format!("The database {}", conclusion(&document));
+    Ok(series_page("Search for the most warehouses".to_owned(), &heading, content))
 }

@@ -188,6 +188,11 @@ fn documents_are_recognised_by_what_is_in_them() {
     fs::write(served.path("tuning.json"), report::tuning_json(&tuning).to_string()).unwrap();
     let regions = record::regions::RegionsResult { regions: vec!["<eu>".to_owned()], ..Default::default() };
     fs::write(served.path("regions.json"), report::regions_json(&regions).to_string()).unwrap();
+    let timed = record::timing::Timed { statement: "select <1>".to_owned(), ..Default::default() };
+    let times = record::timing::TimeResult { statements: vec![timed], ..Default::default() };
+    fs::write(served.path("times.json"), report::time_json(&times).to_string()).unwrap();
+    let advice = record::advice::Advice { statement: "select <2>".to_owned(), ..Default::default() };
+    fs::write(served.path("advice.json"), report::advice_json(&[advice]).to_string()).unwrap();
     fs::write(served.path("other.json"), "{\"a\": 1}").unwrap();
     fs::create_dir(served.path("search")).unwrap();
     let trials = "{\"warehouses\": 4, \"fails_at\": 8, \"trials\": [{\"warehouses\": 8, \"verdict\": \"invalid\", \"reasons\": [\"too <slow>\"]}]}";
@@ -197,12 +202,14 @@ fn documents_are_recognised_by_what_is_in_them() {
     fs::write(served.path("scenario/scenario.json"), figures).unwrap();
 
     let list = served.get("/").body;
-    assert!(!list.contains("other.json") && list.contains("8 results."), "{list}");
+    assert!(!list.contains("other.json") && list.contains("10 results."), "{list}");
     for (link, says) in [
         ("/comparisons/difference.json", "too short, or too few"),
         ("/acid/acid.json", "ACID as clause 3 asks for it"),
         ("/regions/regions.json", "What distance costs"),
         ("/tuning/tuning.json", "Rows &lt;in&gt; bulk"),
+        ("/times/times.json", "select &lt;1&gt;"),
+        ("/advice/advice.json", "select &lt;2&gt;"),
         ("/searches/search", "too &lt;slow&gt;"),
         ("/scenarios/scenario", "Scenario tidb, case 1000"),
     ] {

@@ -67,6 +67,11 @@ impl RowSink for CopyBinary {
     }
 
     #[inline]
+    fn big_int(&mut self, value: i64) {
+        self.buffer.extend_from_slice(&field::<8, 12>(value.to_be_bytes()));
+    }
+
+    #[inline]
     fn decimal(&mut self, unscaled: i64, scale: u8) {
         let (numeric, length) = numeric(unscaled, scale);
         self.buffer.extend_from_slice(&(length as u32).to_be_bytes());

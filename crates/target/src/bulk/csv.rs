@@ -81,6 +81,11 @@ impl RowSink for Csv {
 
     #[inline]
     fn int(&mut self, value: i32) {
+        self.big_int(value.into());
+    }
+
+    #[inline]
+    fn big_int(&mut self, value: i64) {
         put_int(&mut self.buffer, value);
         self.buffer.push(b',');
     }

@@ -58,11 +58,11 @@ fn put_number(buffer: &mut Vec<u8>, number: u64) {
 
 /// Appends a whole number.
 #[inline]
-pub(crate) fn put_int(buffer: &mut Vec<u8>, value: i32) {
+pub(crate) fn put_int(buffer: &mut Vec<u8>, value: i64) {
     if value < 0 {
         buffer.push(b'-');
     }
-    put_number(buffer, value.unsigned_abs().into());
+    put_number(buffer, value.unsigned_abs());
 }
 
 /// Appends a decimal; `scale` is from 1 to 8.
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn numbers_of_any_length_have_their_digits_and_no_more() {
-        let edges = (0..=9).flat_map(|power| [10_i32.pow(power) - 1, 10_i32.pow(power), 10_i32.pow(power) + 1]);
-        for value in edges.chain(0..20_000).chain((0..i32::MAX).step_by(99_991)).chain([i32::MAX, i32::MIN]) {
+        let edges = (0..=18).flat_map(|power| [10_i64.pow(power) - 1, 10_i64.pow(power), 10_i64.pow(power) + 1]);
+        for value in edges.chain(0..20_000).chain((0..1 << 31).step_by(99_991)).chain([i64::MAX, i64::MIN]) {
             assert_eq!(text(|buffer| put_int(buffer, value)), value.to_string());
             assert_eq!(text(|buffer| put_int(buffer, value.wrapping_neg())), value.wrapping_neg().to_string());
         }

@@ -434,6 +434,10 @@ impl RowSink for Bulk<'_> {
         self.push_int(value.into());
     }
 
+    fn big_int(&mut self, value: i64) {
+        self.push_int(value);
+    }
+
     fn decimal(&mut self, unscaled: i64, _scale: u8) {
         self.push_int(unscaled);
     }

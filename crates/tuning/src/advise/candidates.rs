@@ -95,7 +95,7 @@ fn consider(found: &mut Vec<NewIndex>, table: &TableInfo, columns: Vec<String>, 
         return;
     }
     let all = [columns.as_slice(), stored.as_slice()].concat();
-    let known = table.indexes.iter().any(|index| match stored.is_empty() {
+    let known = table.indexes.iter().filter(|index| index.is_plain()).any(|index| match stored.is_empty() {
         true => index.columns.starts_with(&columns),
         false => index.columns.starts_with(&columns) && all.iter().all(|column| index.columns.contains(column)),
     });
@@ -114,7 +114,8 @@ mod tests {
 
     fn table(name: &str, columns: &[&str], indexes: &[&[&str]]) -> TableInfo {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-        let index = |columns: &&[&str]| TableIndex { name: "i".into(), columns: owned(columns) };
+        let index =
+            |columns: &&[&str]| TableIndex { name: "i".into(), columns: owned(columns), ..TableIndex::default() };
         TableInfo { name: name.into(), columns: owned(columns), indexes: indexes.iter().map(index).collect() }
     }
 

@@ -162,8 +162,8 @@ impl<'a> Copy<'a> {
                 || name.starts_with("sqlite_autoindex")
                 || name.ends_with("_pk")
         };
-        let key = self.table.indexes.iter().find(|index| is_key(&index.name));
-        let key = key.or_else(|| self.table.indexes.first());
+        let indexes = || self.table.indexes.iter().filter(|index| index.is_plain());
+        let key = indexes().find(|index| is_key(&index.name)).or_else(|| indexes().next());
         key.map(|index| index.columns.as_slice()).ok_or_else(|| Error::Usage(format!("{} has no key", self.table.name)))
     }
 

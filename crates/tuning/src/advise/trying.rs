@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use record::advice::{Advice, Candidate, Tried};
-use record::run::{Target, Tool};
+use record::run::Tool;
 use record::timing::{Speedup, median_of};
 use record::tuning::{Space, WriteCost};
-use target::catalog::{NewIndex, TableInfo};
+use target::catalog::{NewIndex, TableIndex, TableInfo};
 use target::plan::Plan;
 use target::{OwnSchema, Session, Url};
 use tpcc::rng::Stream;
@@ -72,14 +72,8 @@ pub async fn advise(
     let indexes = candidates(&read, &tables);
     let rewrite = rewriting::two_statements(&parsed);
     let mut advice = Advice {
-        tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        target: Target {
-            kind: dialect.name().to_owned(),
-            version,
-            url: url.to_string(),
-            embedded: dialect.embedded(),
-            ..Target::default()
-        },
+        tool: Tool::this(),
+        target: crate::target_of(url, version),
         started_at: Some(jiff::Timestamp::now()),
         statement: statement.to_owned(),
         tried: options.try_them,
@@ -89,7 +83,7 @@ pub async fn advise(
         },
         plan: session.plan(&sql, false).await?,
         candidates: indexes.iter().map(|index| proposed(&session, index)).collect(),
-        notes: notes(&read),
+        notes: [notes(&read), uncounted(&tables)].concat(),
         seed: options.seed,
         ..Advice::default()
     };
@@ -168,6 +162,25 @@ fn notes(read: &Reading) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Names the indexes that are there and help only some statements.
+fn uncounted(tables: &[TableInfo]) -> Vec<String> {
+    let of = |table: &TableInfo| {
+        let said = |index: &TableIndex| {
+            let what = match (index.partial, index.by_expression) {
+                (true, true) => "is partial and by an expression",
+                (true, false) => "is partial: it holds some rows only",
+                (false, _) => "is by an expression",
+            };
+            format!(
+                "the index {} on {} {what}, so it is not counted among those of its columns",
+                index.name, table.name
+            )
+        };
+        table.indexes.iter().filter(|index| !index.is_plain()).map(said).collect::<Vec<_>>()
+    };
+    tables.iter().flat_map(of).collect()
 }
 
 /// Drops indexes that a killed `advise` has left.
@@ -389,14 +402,8 @@ impl Trial<'_> {
 
     /// The median of a block; one execution before it does not count.
     async fn block(&self, runner: &mut Runner, subject: &Subject) -> Result<f64, Error> {
-        runner.run(subject).await?;
-        let began = Instant::now();
         let share = self.options.budget / self.options.rounds.max(1) as u32;
-        let mut times = Vec::new();
-        while times.len() < self.options.block && (times.is_empty() || began.elapsed() < share) {
-            times.push(runner.run(subject).await?.elapsed.as_secs_f64() * 1e3);
-        }
-        Ok(median_of(&times))
+        Ok(median_of(&runner.block(subject, self.options.block, share).await?.times_ms))
     }
 
     /// What inserting rows pays for an index, on a copy of its table.

@@ -194,7 +194,7 @@ impl Lesson<'_> {
         let urls: Vec<String> = options.places.iter().map(|place| place.url.to_string()).collect();
         let kind = gateways[0].dialect().name().to_owned();
         Ok(RegionsResult {
-            tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            tool: Tool::this(),
             target: Target { kind, version, url: urls.join(" "), ..Target::default() },
             started_at,
             regions: regions.clone(),

@@ -1,7 +1,8 @@
 //! The tables before and after.
 
 use target::{Error, Session};
-use workload::movr::{Options, TABLES, create, load};
+use workload::data_set::{create, load};
+use workload::movr::{Options, TABLES};
 
 use super::{RegionsOptions, SCHEMA};
 

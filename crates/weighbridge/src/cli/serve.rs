@@ -5,12 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// Where runs leave their folders if they are not told.
+pub(crate) const USUAL_RESULTS: &str = "results";
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  weighbridge serve\n  weighbridge serve /srv/results --listen 127.0.0.1:0\n  \
     weighbridge serve --listen 0.0.0.0:8080 --token-file token --name bench.example.org")]
 pub(crate) struct ServeArgs {
-    /// The folder of results
-    #[arg(value_name = "DIR", default_value = "results")]
+    /// The folder of results; the usual one is made if it is not there yet
+    #[arg(value_name = "DIR", default_value = USUAL_RESULTS)]
     pub(crate) folder: PathBuf,
     /// Where to listen; port 0 takes any that is free. The page's address is the first line of standard output
     ///

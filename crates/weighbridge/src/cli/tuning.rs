@@ -57,7 +57,7 @@ pub(crate) struct TuneRunArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Size of the data set: 1 is a million rides [default: 0.1; for the lesson of the regions 0.02]
-    #[arg(long, value_name = "FACTOR", value_parser = super::movr::scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = super::workload::scale)]
     pub(crate) scale: Option<f64>,
     /// Pairs of executions of a lesson whose sides can be run in turns
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(6..=100_000))]

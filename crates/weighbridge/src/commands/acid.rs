@@ -79,7 +79,7 @@ async fn test(args: &AcidArgs, place: &Place) -> Result<AcidResult, Failure> {
         levels.push(LevelResult { isolation: level.to_string(), judged, tests });
     }
     Ok(AcidResult {
-        tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: Tool::this(),
         target: Target { kind: dialect.name().to_owned(), version, url: gateways.to_string(), ..Target::default() },
         started_at,
         warehouses: u64::from(warehouses.unsigned_abs()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::run::{Beside, Faults, measure, metrics, options};
 use super::{Ended, gateways, require_data};
-use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs};
+use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs, Workload};
 use crate::faults::{Fault, Place, asked};
 
 pub(crate) fn run(args: &ChaosArgs) -> Ended {
@@ -12,9 +12,9 @@ pub(crate) fn run(args: &ChaosArgs) -> Ended {
     let faults = asked(&args.faults, args.schedule.as_deref(), lasts)?;
     let place = place(&args.drive.target, &args.lab, &faults)?;
     require_data(&place.gateways, "put in danger")?;
-    let options = options(&args.drive, place.gateways.clone())?;
+    let options = options(&args.drive, &Workload::Tpcc, place.gateways.clone())?;
     let faults = Faults { place: Arc::new(place), list: faults };
-    let beside = Beside { faults: Some(&faults), metrics: metrics(&args.drive)? };
+    let beside = Beside { faults: Some(&faults), metrics: metrics(&args.drive)?, live: false };
     measure(&options, args.drive.out.as_deref(), args.drive.check, beside, args.drive.output.format())
 }
 

@@ -6,19 +6,23 @@ use std::sync::atomic::Ordering;
 use record::Plan;
 use record::run::CheckResult as Recorded;
 use target::{Gateways, Session};
+use workload::own::{self, Own, loaded};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
 use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime, sessions, slice_of};
-use crate::cli::CheckArgs;
+use crate::cli::{CheckArgs, Workload};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &CheckArgs) -> Ended {
-    args.workload.require_transactions().map_err(Failure::Usage)?;
+    let workload = args.read_workload().map_err(Failure::Usage)?;
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "check")?;
     require_file(gateways.first())?;
+    if let Workload::Own(own) = &workload {
+        return show(&runtime()?.block_on(own_checks(&gateways, own))?, args.json);
+    }
     let worker = args.part.worker().map_err(Failure::Usage)?;
     let dialect = gateways.dialect();
     if args.as_of.is_some() && dialect.instant(0).is_none() {
@@ -47,19 +51,36 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let seconds_ago = args.as_of.map(|ago| ago.as_secs());
     let options = CheckOptions { first_warehouse: first, warehouses, jobs, seconds_ago };
     let results = with_progress(&runtime, &gateways, options)?;
-    let recorded: Vec<Recorded> = results.iter().map(recorded).collect();
-    if args.json {
-        output::print_json(&report::check_json(&recorded))?;
+    show(&results.iter().map(recorded).collect::<Vec<_>>(), args.json)
+}
+
+fn show(results: &[Recorded], json: bool) -> Ended {
+    if json {
+        output::print_json(&report::check_json(results))?;
     } else {
-        output::print(&report::check_table(&recorded))?;
+        output::print(&report::check_table(results))?;
     }
     Ok(if results.iter().all(|result| result.passed) { Status::Done } else { Status::NotBelieved })
 }
 
-/// Checks the warehouses that a run has driven, through the gateways that have outlived it.
-pub(super) fn after_run(gateways: &Gateways, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
+/// The checks of a workload's file.
+async fn own_checks(gateways: &Gateways, own: &Own) -> Result<Vec<Recorded>, Failure> {
+    let mut session = Session::connect(gateways.first()).await?;
+    session.see_all_commits().await?;
+    loaded(own, &mut session).await?;
+    Ok(own::conditions::check(own, &mut session).await?)
+}
+
+/// Checks what a run has driven, through the gateways that have outlived it.
+pub(super) fn after_run(options: &drive::Options, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
     let runtime = runtime()?;
-    let gateways = runtime.block_on(gateways.living())?;
+    let gateways = runtime.block_on(options.gateways.living())?;
+    if let drive::Workload::Own(own) = &options.workload {
+        let mut checks = runtime.block_on(own_checks(&gateways, own))?;
+        // What is held over the whole run stands in its reconciliation.
+        checks.retain(|check| check.skipped.is_none());
+        return Ok(checks);
+    }
     let (first_warehouse, warehouses) = (plan.first_warehouse as i32, plan.warehouses as i32);
     let options = CheckOptions { first_warehouse, warehouses, jobs: sessions(&gateways), seconds_ago: None };
     Ok(with_progress(&runtime, &gateways, options)?.iter().map(recorded).collect())

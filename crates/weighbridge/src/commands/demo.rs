@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use drive::fleet::Start;
-use drive::{Affinity, OnError, Options, Pacing};
+use drive::{Options, Pacing, Tpcc, Workload};
 use target::{Gateways, Url};
-use tpcc::mix::Mix;
-use workload::tpcc::Style;
+
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
@@ -60,27 +58,12 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
     let gateways = Gateways::from(Url::parse(&format!("sqlite:{}", file.display()))?);
     eprintln!("1. load: one warehouse into {gateways}");
     let plan = LoadPlan::new(Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false));
-    super::load::with_progress(&runtime()?, &gateways, plan)?;
+    super::load::with_progress(&runtime()?, &gateways, plan, false)?;
     eprintln!("2. run: five transactions, no keying and think times; then 3. the checks");
     let options = Options {
-        gateways,
-        affinity: Affinity::None,
-        warehouses: None,
-        first_warehouse: 1,
-        total_warehouses: None,
         ramp: RAMP,
-        duration: args.duration,
         pacing: Pacing::None,
-        connections: None,
-        terminals: None,
-        style: Style::Batch,
-        mix: Mix::standard(),
-        isolation: None,
-        statements: false,
-        region: String::new(),
-        seed: 1,
-        on_error: OnError::default(),
-        start: Start::default(),
+        ..Options::new(gateways, Workload::Tpcc(Tpcc::default()), args.duration)
     };
     measure(&options, args.out.as_deref(), true, Beside::default(), args.output.format())
 }

@@ -4,15 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::fleet::Start;
-use drive::{Affinity, OnError, Options, Pacing};
+use drive::{Options, Pacing, Tpcc, Workload};
 use record::audit::Audit;
 use record::folder::PAGE;
 use record::run::{CheckCounts, CheckResult};
 use record::{OpenedRun, Summary};
 use target::Gateways;
-use tpcc::mix::Mix;
-use workload::tpcc::Style;
 
 use super::run::{Beside, Faults, any_seed, drive_to_the_end, keep_result, results_folder};
 use super::{Ended, Failure, Status, auditing, chaos, check, require_data, require_file};
@@ -29,31 +26,18 @@ pub(crate) fn run(args: &DurabilityArgs) -> Ended {
     if let Some(folder) = &args.audit {
         return audit_only(args, &gateways, folder);
     }
+    let workload = Workload::Tpcc(Tpcc { warehouses: args.warehouses, ..Tpcc::default() });
     let options = Options {
-        gateways: gateways.clone(),
-        affinity: Affinity::None,
-        warehouses: args.warehouses,
-        first_warehouse: 1,
-        total_warehouses: None,
-        ramp: Duration::ZERO,
-        duration: args.crash_after + args.duration,
         pacing: Pacing::None,
         connections: args.connections,
-        terminals: None,
-        style: Style::Batch,
-        mix: Mix::standard(),
-        isolation: None,
-        statements: false,
-        region: String::new(),
         seed: any_seed(),
-        on_error: OnError::default(),
-        start: Start::default(),
+        ..Options::new(gateways.clone(), workload, args.crash_after + args.duration)
     };
     let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
     let faults = Faults { place: Arc::new(place), list: faults };
-    let beside = Beside { faults: Some(&faults), metrics: None };
+    let beside = Beside { faults: Some(&faults), ..Beside::default() };
     let (folder, mut record) = drive_to_the_end(&options, Some(&out), beside, &interrupt::stop())?;
-    let checked = check::after_run(&gateways, &record.plan);
+    let checked = check::after_run(&options, &record.plan);
     record.checks = checked.as_ref().ok().cloned();
     let opened = keep_result(&folder, record)?;
     super::report::write_page(&opened, &folder.file(PAGE))?;

@@ -101,11 +101,18 @@ fn series(folder: &Path) -> Option<String> {
     let inside = if folder.join("sweep").is_dir() { Some(folder.join("sweep")) } else { runs.into_iter().next() };
     let inside = inside.map_or_else(String::new, |inside| {
         format!(
-            ": of what it measured, `weighbridge report {}` shows a part",
+            "; `weighbridge report {}` shows a part of what it measured",
             super::step::quoted(&inside.display().to_string())
         )
     });
-    Some(format!("the folder of {kind}{inside}"))
+    // A server shows what lies in its folder.
+    let around = match folder.parent().filter(|_| folder.file_name().is_some()) {
+        Some(parent) if parent.as_os_str().is_empty() => ".".to_owned(),
+        Some(parent) => parent.display().to_string(),
+        None => folder.join("..").display().to_string(),
+    };
+    let serve = super::step::quoted(&around);
+    Some(format!("the folder of {kind}, and `weighbridge serve {serve}` shows all of it{inside}"))
 }
 
 fn is_archive(name: &str) -> bool {

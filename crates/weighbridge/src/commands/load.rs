@@ -14,13 +14,12 @@ use workload::tpcc::load::{
 
 use super::{Ended, Failure, Status, announce, gateways, require_data, runtime, sessions, slice, slice_of};
 use crate::cli::{ClusterArgs, LoadArgs, Localities, Workload};
-use crate::progress::{Progress, Reading};
+use crate::progress::Progress;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
-    args.fit_workload().map_err(Failure::Usage)?;
-    if args.workload == Workload::Movr {
-        return super::load_movr::run(args);
+    if let Workload::Own(own) = args.read_workload().map_err(Failure::Usage)? {
+        return super::load_own::run(args, &own);
     }
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "load")?;
@@ -38,9 +37,9 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         // What was begun is there for each slice by itself.
         Some(worker) if !args.resume => {
             let coming = coming(args, worker, &plan);
-            with_others(&runtime, &gateways, plan, coming)?
+            with_others(&runtime, &gateways, plan, coming, args.view.live())?
         }
-        _ => timed(&runtime, &gateways, plan)?,
+        _ => timed(&runtime, &gateways, plan, args.view.live())?,
     };
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
@@ -117,6 +116,7 @@ fn with_others(
     gateways: &Gateways,
     mut plan: LoadPlan,
     coming: Coming,
+    live: bool,
 ) -> Result<(LoadReport, f64), Failure> {
     let worker = coming.worker;
     announce(worker, coming.wait);
@@ -132,7 +132,7 @@ fn with_others(
         Ok::<_, Failure>((meeting, plan))
     });
     let (meeting, plan) = meeting?;
-    let (mut report, seconds) = timed(runtime, gateways, plan)?;
+    let (mut report, seconds) = timed(runtime, gateways, plan, live)?;
     let lost: Vec<String> = runtime.block_on(meeting.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
     if !lost.is_empty() {
         let of = worker.of();
@@ -228,27 +228,26 @@ fn timed(
     runtime: &tokio::runtime::Runtime,
     gateways: &Gateways,
     plan: LoadPlan,
+    live: bool,
 ) -> Result<(LoadReport, f64), LoadError> {
     let started = Instant::now();
-    let report = with_progress(runtime, gateways, plan)?;
+    let report = with_progress(runtime, gateways, plan, live)?;
     Ok((report, started.elapsed().as_secs_f64()))
 }
 
-/// Loads, with progress on standard error; Ctrl-C ends it in order.
+/// Loads, with progress on standard error, or in a live view; Ctrl-C ends it in order.
 pub(super) fn with_progress(
     runtime: &tokio::runtime::Runtime,
     gateways: &Gateways,
     plan: LoadPlan,
+    live: bool,
 ) -> Result<LoadReport, LoadError> {
     let progress = Arc::new(LoadProgress::default());
     let stopped = progress.clone();
     interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
-    let shown = progress.clone();
-    let _bar = Progress::start("rows", move || Reading {
-        done: shown.rows.load(Ordering::Relaxed),
-        total: shown.expected_rows.load(Ordering::Relaxed),
-        doing: shown.doing.lock().map(|doing| doing.clone()).unwrap_or_default(),
-    });
+    let last = plan.first_warehouse + plan.warehouses - 1;
+    let title = format!("load of warehouses {} to {last} into {gateways}", plan.first_warehouse);
+    let _shown = Progress::of_load(title, live, progress.clone());
     runtime.block_on(load(gateways, plan, progress))
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &MergeArgs) -> Ended {
         eprintln!("warning: {warning}");
     }
     let merged = merge(runs, &args.out, args.force).map_err(|e| match e {
-        MergeError::Unlike(_) | MergeError::Overlap { .. } => Failure::Usage(e.to_string()),
+        MergeError::Unlike(_) | MergeError::Whole(_) | MergeError::Overlap { .. } => Failure::Usage(e.to_string()),
         MergeError::Record(e) => Failure::from(e),
     })?;
     super::report::show(&merged, args.output.format())

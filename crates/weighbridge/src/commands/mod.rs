@@ -7,6 +7,7 @@ pub(crate) mod calibrate;
 pub(crate) mod chaos;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod durability;
@@ -14,7 +15,8 @@ mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
-mod load_movr;
+mod load_own;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod null_server;
 mod regions;
@@ -32,6 +34,7 @@ pub(crate) mod topology;
 pub(crate) mod tune;
 mod values;
 pub(crate) mod verify;
+pub(crate) mod workload;
 
 use std::time::Duration;
 

@@ -1,32 +1,35 @@
 //! `weighbridge run`: drive the terminals, measure, judge.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drive::{Event, Options, RunError, Stop};
-use record::folder::PAGE;
+use drive::{Event, Options, RunError, Second, Stop, Tpcc};
+use record::folder::{ACKNOWLEDGED, PAGE, WORKLOAD};
 use record::run::Ended as RunEnded;
 use record::timeline::Stage;
 use record::{OpenedRun, RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::{Dialect, Gateways};
 
 use super::{Ended, Failure, Status, announce, gateways, human, require_data, require_file};
-use crate::cli::{DriveArgs, ResultFormat, RunArgs};
+use crate::cli::{DriveArgs, ResultFormat, RunArgs, USUAL_RESULTS, Workload};
 use crate::faults::{Fault, Injector, Place};
 use crate::interrupt;
 use crate::metrics::Metrics;
+use crate::tui::RunView;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
-    args.workload.require_transactions().map_err(Failure::Usage)?;
+    let workload = args.read_workload().map_err(Failure::Usage)?;
+    let live = args.view.live();
     let args = &args.drive;
-    let options = options(args, gateways(&args.target)?)?;
-    let beside = Beside { faults: None, metrics: metrics(args)? };
+    let options = options(args, &workload, gateways(&args.target)?)?;
+    let beside = Beside { faults: None, metrics: metrics(args)?, live };
     measure(&options, args.out.as_deref(), args.check, beside, args.output.format())
 }
 
 /// What a run is asked to do, as far as the command line tells, made sure of.
-pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, Failure> {
+pub(super) fn options(args: &DriveArgs, workload: &Workload, gateways: Gateways) -> Result<Options, Failure> {
     args.style.require(gateways.dialect()).map_err(Failure::Usage)?;
     if args.check {
         require_data(&gateways, "check")?;
@@ -36,19 +39,25 @@ pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, F
     if let Some(worker) = start.meets() {
         announce(worker, start.wait);
     }
+    let workload = match workload {
+        Workload::Own(own) => drive::Workload::Own(own.clone()),
+        Workload::Tpcc => drive::Workload::Tpcc(Tpcc {
+            warehouses: args.warehouses,
+            first_warehouse: args.first_warehouse,
+            total_warehouses: args.total_warehouses,
+            style: args.style,
+            mix: args.mix,
+        }),
+    };
     Ok(Options {
         gateways,
+        workload,
         affinity: args.affinity,
-        warehouses: args.warehouses,
-        first_warehouse: args.first_warehouse,
-        total_warehouses: args.total_warehouses,
         ramp: args.pace.ramp,
         duration: args.pace.duration,
         pacing: args.pace.pacing,
         connections: args.connections,
         terminals: args.terminals,
-        style: args.style,
-        mix: args.mix,
         isolation: args.isolation,
         statements: args.statements,
         region: args.region.clone().unwrap_or_default(),
@@ -75,11 +84,13 @@ pub(super) struct Faults {
 pub(super) struct Beside<'a> {
     pub(super) faults: Option<&'a Faults>,
     pub(super) metrics: Option<Metrics>,
+    /// Whether it is shown live, rather than in plain lines.
+    pub(super) live: bool,
 }
 
 /// The metrics that were asked for, which are told from now on.
 pub(super) fn metrics(args: &DriveArgs) -> Result<Option<Metrics>, Failure> {
-    Ok(args.metrics.metrics.map(Metrics::start).transpose()?)
+    Metrics::start(&args.metrics)
 }
 
 /// Runs, checks if asked to, judges, and prints the result.
@@ -94,8 +105,8 @@ pub(super) fn measure(
     // What can't be checked costs no result.
     let mut unchecked = None;
     if check && !record.target.without_data {
-        match super::check::after_run(&options.gateways, &record.plan) {
-            Ok(checks) => record.checks = Some(checks),
+        match super::check::after_run(options, &record.plan) {
+            Ok(checks) => record.checks.get_or_insert_default().extend(checks),
             Err(why) => unchecked = Some(why),
         }
     }
@@ -122,10 +133,14 @@ pub(super) fn drive_to_the_end(
     beside: Beside<'_>,
     stop: &Stop,
 ) -> Result<(RunFolder, RunRecord), Failure> {
-    let Beside { faults, mut metrics } = beside;
+    let Beside { faults, mut metrics, live } = beside;
+    let shown = RefCell::new(Shown::Nothing);
     let make_folder = |plan: &record::Plan| {
-        let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan.warehouses))?;
+        let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan))?;
         record::folder::hold(folder.path());
+        if let drive::Workload::Own(own) = &options.workload {
+            record::folder::write_whole(&folder.file(WORKLOAD), own.text.as_bytes())?;
+        }
         eprintln!(
             "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
             plan.terminals,
@@ -136,9 +151,11 @@ pub(super) fn drive_to_the_end(
             human(options.duration),
             folder.path().display()
         );
+        let view = live.then(|| RunView::start(plan, &options.gateways)).and_then(Result::ok);
+        shown.replace(view.map_or_else(|| Shown::Lines(Lines::new(plan)), Shown::View));
         Ok::<RunFolder, RecordError>(folder)
     };
-    let (mut live, mut injector, mut made) = (Live::default(), None, Vec::new());
+    let (mut injector, mut made) = (None, Vec::new());
     let mut watch = |event: Event<'_>| match event {
         Event::Second(second) => {
             let row = second.row;
@@ -150,11 +167,15 @@ pub(super) fn drive_to_the_end(
             if let Some(metrics) = &mut metrics {
                 metrics.second(second);
             }
-            live.show(row);
+            shown.borrow_mut().second(&second);
         }
-        Event::Ended => made = bring_back(faults, injector.take()),
+        Event::Ended => {
+            shown.replace(Shown::Nothing);
+            made = bring_back(faults, injector.take());
+        }
     };
     let ran = drive::run(options, stop, make_folder, &mut watch);
+    drop(shown.into_inner());
     if ran.is_err() && injector.is_some() {
         bring_back(faults, injector);
     }
@@ -171,7 +192,8 @@ pub(super) fn drive_to_the_end(
     }
     // In a quiet run the sums of the reconciliation tell as much, and cost less.
     let quiet = record.reconciliation.as_ref().is_some_and(|held| held.checked.iter().all(|item| item.unknown == 0));
-    if !record.target.without_data && (faults.is_some() || !quiet) {
+    let has_ledger = folder.file(ACKNOWLEDGED).exists();
+    if has_ledger && (faults.is_some() || !quiet) {
         record.audit = super::auditing::after_run(&options.gateways, folder.path());
         folder.write_record(&record)?;
     }
@@ -205,51 +227,81 @@ pub(super) fn keep_result(folder: &RunFolder, record: RunRecord) -> Result<Opene
 }
 
 /// The folder asked for, or one named for the moment and the run.
-fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, warehouses: u32) -> PathBuf {
-    out.map_or_else(|| results_folder(&format!("tpcc-{}-{warehouses}w", dialect.name())), Path::to_owned)
+fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, plan: &record::Plan) -> PathBuf {
+    let size = if plan.is_tpcc() { format!("-{}w", plan.warehouses) } else { String::new() };
+    out.map_or_else(|| results_folder(&format!("{}-{}{size}", plan.workload, dialect.name())), Path::to_owned)
 }
 
 /// A folder that is named for the moment and for what is in it.
 pub(super) fn results_folder(what: &str) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
-    PathBuf::from("results").join(format!("{now}-{what}"))
+    Path::new(USUAL_RESULTS).join(format!("{now}-{what}"))
+}
+
+/// How a run is shown while it goes.
+enum Shown {
+    Lines(Lines),
+    View(RunView),
+    Nothing,
+}
+
+impl Shown {
+    fn second(&mut self, second: &Second<'_>) {
+        match self {
+            Shown::Lines(lines) => lines.show(second.row),
+            Shown::View(view) => view.second(second),
+            Shown::Nothing => {}
+        }
+    }
 }
 
 /// A line a second on standard error.
-#[derive(Default)]
-struct Live {
+struct Lines {
+    /// What the rates of the headline are called.
+    rates: [String; 2],
+    headline: usize,
     lines: u32,
     last_s: f64,
     measured_s: f64,
-    measured_new_orders: u64,
+    measured_headline: u64,
 }
 
 /// Lines between two headers.
 const HEADER_EVERY: u32 = 20;
 
-impl Live {
-    /// Rates are per minute: New-Orders of this second, New-Orders since the measurement began, all transactions.
+impl Lines {
+    fn new(plan: &record::Plan) -> Self {
+        let rates = match plan.is_tpcc() {
+            true => ["NO/min now".to_owned(), "NO/min mean".to_owned()],
+            false => [plan.rate_name(), "mean".to_owned()],
+        };
+        let headline = plan.headline().unwrap_or(0);
+        Self { rates, headline, lines: 0, last_s: 0.0, measured_s: 0.0, measured_headline: 0 }
+    }
+
+    /// Rates are per minute: the headline of this second, the headline since the measurement began, all transactions.
     fn show(&mut self, row: &TimelineRow) {
         if self.lines.is_multiple_of(HEADER_EVERY) {
             eprintln!(
-                " elapsed  phase     NO/min now  NO/min mean  tx/min now  p50 ms  p90 ms  p99 ms   max ms  errors  retries  waiting  cpu %"
+                " elapsed  phase    {:>11}  {:>11}  tx/min now  p50 ms  p90 ms  p99 ms   max ms  errors  retries  waiting  cpu %",
+                self.rates[0], self.rates[1],
             );
         }
         self.lines += 1;
         let seconds = (row.elapsed_s - self.last_s).max(1e-3);
         self.last_s = row.elapsed_s;
-        let new_orders = row.completed.first().copied().unwrap_or(0);
+        let counted = row.completed.get(self.headline).copied().unwrap_or(0);
         if row.stage == Stage::Measured {
             self.measured_s += seconds;
-            self.measured_new_orders += new_orders;
+            self.measured_headline += counted;
         }
         let rate = |count: u64, seconds: f64| 60.0 * count as f64 / seconds.max(1e-3);
         eprintln!(
             "{:7.1}s  {:<8} {:>11.0} {:>12.1} {:>11.0} {:>7.1} {:>7.1} {:>7.1} {:>8.1} {:>7} {:>8} {:>8} {:>6.0}",
             row.elapsed_s,
             row.stage.name(),
-            rate(new_orders, seconds),
-            rate(self.measured_new_orders, self.measured_s),
+            rate(counted, seconds),
+            rate(self.measured_headline, self.measured_s),
             rate(row.completed.iter().sum(), seconds),
             row.p50_ms,
             row.p90_ms,

@@ -1,9 +1,11 @@
 //! `weighbridge serve`: a web page over a folder of results.
 
+use std::path::Path;
+
 use serve::{Options, ServeError, Server, Token};
 
 use super::{Ended, Failure, Status};
-use crate::cli::ServeArgs;
+use crate::cli::{ServeArgs, USUAL_RESULTS};
 use crate::{interrupt, output};
 
 /// The token, for those who would rather not keep it in a file.
@@ -11,6 +13,7 @@ const TOKEN: &str = "WEIGHBRIDGE_TOKEN";
 
 pub(crate) fn run(args: &ServeArgs) -> Ended {
     let token = token(args)?;
+    make_usual_folder(&args.folder)?;
     let mut stop = interrupt::stop();
     let options = Options {
         folder: args.folder.clone(),
@@ -30,6 +33,14 @@ pub(crate) fn run(args: &ServeArgs) -> Ended {
         let _ = stop.wait_for(|stop| *stop).await;
     })?;
     Ok(Status::Done)
+}
+
+/// Makes the folder that runs use where nobody names one: who looks before the first run is to see it come.
+fn make_usual_folder(folder: &Path) -> Result<(), Failure> {
+    if folder == Path::new(USUAL_RESULTS) && !folder.exists() {
+        std::fs::create_dir(folder).map_err(|e| Failure::Failed(format!("can't make {}: {e}", folder.display())))?;
+    }
+    Ok(())
 }
 
 fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {

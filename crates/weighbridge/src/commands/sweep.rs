@@ -18,7 +18,7 @@ use crate::cli::{EveryRunArgs, NamedTarget, ResultFormat, SweepArgs};
 use crate::output;
 
 pub(crate) fn run(args: &SweepArgs) -> Ended {
-    args.workload.require_transactions().map_err(Failure::Usage)?;
+    args.require_tpcc().map_err(Failure::Usage)?;
     show(&carry_out(args)?, args.format())
 }
 

@@ -185,7 +185,7 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
     let kind = sides[0].gateways.dialect();
     let url = sides[0].gateways.to_string();
     let result = TimeResult {
-        tool: Tool { name: "weighbridge".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: Tool::this(),
         target: Target { kind: kind.name().to_owned(), version, url, embedded: kind.embedded(), ..Target::default() },
         started_at,
         protocol: if args.protocol == ProtocolName::Simple { "simple" } else { "prepared" }.to_owned(),

@@ -86,9 +86,10 @@ fn measure(args: &TuneRunArgs) -> Ended {
         true => output::print_json(&report::tuning_json(&result))?,
         false => output::print(&report::tuning_table(&result))?,
     }
-    match result.interrupted {
-        true => Err(Failure::Failed("interrupted: the lessons that are shown were measured".to_owned())),
-        false => Ok(Status::Done),
+    let early = result.stopped.or_else(|| result.interrupted.then(|| "interrupted".to_owned()));
+    match early {
+        Some(why) => Err(Failure::Failed(format!("{why}: the lessons that are shown were measured"))),
+        None => Ok(Status::Done),
     }
 }
 

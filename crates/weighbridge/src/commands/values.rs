@@ -48,7 +48,7 @@ pub(super) async fn values(args: &ValueArgs, session: &mut Session, seed: u64) -
     }
     for (name, sql) in &args.pool {
         let answer = session.ask(sql, &[], Protocol::Prepared).await?;
-        values.take_from(Some(name), tuning::runner::pool(&answer)?);
+        values.take_from(Some(name), Rows::of(&answer)?);
     }
     Ok(values)
 }

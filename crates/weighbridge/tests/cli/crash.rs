@@ -217,11 +217,12 @@ fn a_killed_merge_leaves_nothing_or_a_whole() {
     let all = place.text("all");
     let mut killed = 0;
     // Later each time, until one of them comes to its end before it is killed.
-    for wait in 0..200 {
+    for wait in 0..300 {
         let mut child = weighbridge(&["merge", &one, &two, "--force", "--out", &all]);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let started = Instant::now();
-        while started.elapsed() < Duration::from_micros(wait * 500) && child.try_wait().unwrap().is_none() {
+        while started.elapsed() < Duration::from_micros(wait * (500 + 10 * wait)) && child.try_wait().unwrap().is_none()
+        {
             std::hint::spin_loop();
         }
         let _ = child.kill();
@@ -234,7 +235,9 @@ fn a_killed_merge_leaves_nothing_or_a_whole() {
         assert!(said.status == 1 && said.stderr.contains("run.json: no such file"), "{}", said.stderr);
     }
     assert!(killed > 0, "no merge was killed at work");
-    let merged: serde_json::Value = serde_json::from_str(&say(&["report", &all, "--json"]).stdout).unwrap();
+    let said = say(&["report", &all, "--json"]);
+    let merged: serde_json::Value =
+        serde_json::from_str(&said.stdout).unwrap_or_else(|e| panic!("{e}: {} {}", said.status, said.stderr));
     assert_eq!(merged["transactions"], whole["transactions"]);
 }
 

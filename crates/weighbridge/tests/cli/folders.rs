@@ -71,7 +71,11 @@ fn a_series_is_no_run_and_its_folder_says_so() {
     }
     std::fs::rename(Path::new(&out).join("sweep.json"), Path::new(&out).join("search.json")).unwrap();
     for words in [&["report", &out][..], &["compare", &out, &second]] {
-        refused(words, 1, &["a search, whose answer is in search.json", "report", "/1w-r1` shows a part"]);
+        refused(
+            words,
+            1,
+            &["a search, whose answer is in search.json", "weighbridge serve", "report", "/1w-r1` shows a part"],
+        );
     }
     std::fs::rename(Path::new(&out).join("search.json"), Path::new(&out).join("scenario.json")).unwrap();
     refused(&["report", &out], 1, &["a scenario, whose answer is in scenario.json"]);

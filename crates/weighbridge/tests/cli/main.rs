@@ -5,6 +5,7 @@
 mod acid;
 mod bad_input;
 mod crash;
+mod definitions;
 mod docs;
 mod examine;
 mod fleet;
@@ -12,9 +13,13 @@ mod folders;
 mod forwarder;
 mod gateways;
 mod lab;
+mod metrics;
 mod movr;
 mod null;
 mod odbc;
+#[cfg(feature = "otlp")]
+mod otlp;
+mod own;
 mod regions;
 mod results;
 mod same_data;
@@ -25,4 +30,5 @@ mod statements;
 mod support;
 mod time;
 mod tuning;
+mod view;
 mod whole_way;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use movr::{Movr, Table as Name};
 use target::bulk::Csv;
 use target::{Class, Error, Session, Url};
-use workload::movr::{Options, TABLES, create, drop_tables, load, rows};
+use workload::data_set::{create, drop_tables, load};
+use workload::movr::{Options, TABLES, rows};
 
 use crate::same_data::{expect_same, export};
 use crate::support::{Place, done, json, say};
@@ -111,7 +112,7 @@ fn postgres_has_the_rows_and_their_keys() {
         let loaded = load(&mut session, &options, |_, rows| told += rows).await.unwrap();
         assert_eq!(told, loaded.rows);
         has_the_rows(&mut session).await;
-        drop_tables(&mut session).await.unwrap();
+        drop_tables(&mut session, &options).await.unwrap();
         // Those of the other schema are still there.
         session.execute("SET search_path = public").await.unwrap();
         let rides = session.query("SELECT COUNT(*) FROM rides", &[]).await.unwrap();
@@ -156,11 +157,9 @@ fn options_of_one_workload_are_refused_by_the_other() {
     for option in ["--resume", "--foreign-keys", "--foreign-keys-only", "--scatter"] {
         refused(&["load", "movr", option], &[option, "for tpcc"]);
     }
-    refused(&["load", "--scale", "0.1"], &["--scale is for movr", "--warehouses"]);
-    refused(&["load", "tpcc", "--scale", "1"], &["--scale is for movr"]);
-    for command in ["run", "check", "sweep"] {
-        refused(&[command, "movr"], &["movr is a data set"]);
-    }
+    refused(&["load", "--scale", "0.1"], &["--scale is for other workloads", "--warehouses"]);
+    refused(&["load", "tpcc", "--scale", "1"], &["--scale is for other workloads"]);
+    refused(&["sweep", "movr"], &["movr", "a sweep is of tpcc"]);
     assert!(!place.path("bench.db").exists(), "something was touched");
     assert_eq!(say(&["load", "movr", "--scale", "0", "--url", &url]).status, 2);
 }

@@ -19,6 +19,9 @@ pub(crate) fn weighbridge(args: &[&str]) -> Command {
     ] {
         command.env_remove(name);
     }
+    for name in ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_CERTIFICATE"] {
+        command.env_remove(name);
+    }
     for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "OMPI_COMM_WORLD_RANK"] {
         command.env_remove(name);
     }

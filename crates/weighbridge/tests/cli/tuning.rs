@@ -1,7 +1,7 @@
 //! `tune` and `advise`: what they say, and that they leave everything as it was.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -47,14 +47,19 @@ fn catalog(url: &str) -> Vec<String> {
 }
 
 /// Starts the command, reads its standard error until `until` says that it is time, and sends it a signal.
-fn signalled(args: &[&str], name: &str, mut until: impl FnMut(&str) -> bool) -> Said {
+fn signalled(args: &[&str], name: &str, until: impl FnMut(&str) -> bool) -> Said {
+    disturbed(args, until, |child| signal(child, name))
+}
+
+/// The same with something else than a signal.
+fn disturbed(args: &[&str], mut until: impl FnMut(&str) -> bool, disturb: impl FnOnce(&Child)) -> Said {
     let mut child = weighbridge(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut reader = BufReader::new(child.stderr.take().unwrap());
     let mut stderr = String::new();
     while !until(&stderr) {
         assert!(reader.read_line(&mut stderr).unwrap() > 0, "{args:?} ended too early: {stderr}");
     }
-    signal(&child, name);
+    disturb(&child);
     reader.read_to_string(&mut stderr).unwrap();
     let mut said: Said = child.wait_with_output().unwrap().into();
     said.stderr = stderr;
@@ -180,7 +185,44 @@ fn a_broken_off_course_is_cleaned_up_on_sqlite() {
 fn a_broken_off_course_is_cleaned_up_on_postgres() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("bench").unwrap();
-    a_course_that_is_broken_off(&server.url("bench"));
+    let url = server.url("bench");
+    a_course_that_is_broken_off(&url);
+
+    let run = ["tune", "run", "--all", "--url", &url, "--scale", "0.001", "--repeat", "6", "--budget", "1s"];
+    let said = disturbed(&run, |heard| heard.lines().count() >= 2, |_| server.kill().unwrap());
+    assert_eq!(said.status, 1, "{}", said.stderr);
+    assert!(said.stdout.contains("two-columns"), "what was measured is told: {}", said.stdout);
+    let told = said.stderr.lines().filter(|line| line.contains("connect")).count();
+    assert!(told == 1 && said.stderr.contains("`weighbridge tune clean` removes it"), "{}", said.stderr);
+    let refused = say(&["tune", "clean", "--url", &url]).stderr;
+    assert!(refused.contains("can't connect to") && refused.contains("refused"), "{refused}");
+    assert!(!refused.contains("is lost"), "a connection that was never there: {refused}");
+    server.restart().unwrap();
+    assert!(done(&["tune", "clean", "--url", &url]).stdout.starts_with("removed "));
+}
+
+/// Indexes that hold some rows only, or no column, are named, and stand in nobody's way.
+fn names_what_is_no_plain_index(url: &str) {
+    done(&["load", "movr", "--url", url, "--scale", "0.0001"]);
+    block_on(async {
+        let mut session = Session::connect(&Url::parse(url).unwrap()).await.unwrap();
+        session.execute("CREATE INDEX some_names ON users (name) WHERE city = 'rome'").await.unwrap();
+        session.execute("CREATE INDEX low_names ON users (lower(name), credit_card)").await.unwrap();
+    });
+    let advice = &advised(url, &[TWO_COLUMNS], &["--json"])[0];
+    let notes = advice["notes"].to_string();
+    for part in ["some_names on users is partial", "low_names on users is by an expression"] {
+        assert!(notes.contains(part), "{notes}");
+    }
+    candidate(advice, "an index on users (name)");
+}
+
+#[test]
+fn advise_names_partial_indexes_and_those_by_an_expression() {
+    names_what_is_no_plain_index(&Place::new().sqlite());
+    let Some(server) = lab::postgres_or_skip() else { return };
+    server.create_database("bench").unwrap();
+    names_what_is_no_plain_index(&server.url("bench"));
 }
 
 /// The documents' statements; the names are those of users that are there.

@@ -134,7 +134,7 @@ pub async fn deliver(session: &mut Session, profile: Profile, input: &Delivery) 
 }
 
 /// Rolls back what a failed attempt left open.
-async fn clean_up<T>(session: &mut Session, done: Result<T, Error>) -> Result<T, Error> {
+pub(crate) async fn clean_up<T>(session: &mut Session, done: Result<T, Error>) -> Result<T, Error> {
     let Err(error) = done else { return done };
     if matches!(error.class(), Class::Lost | Class::Unknown) {
         return Err(error);

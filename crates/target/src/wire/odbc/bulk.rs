@@ -132,7 +132,11 @@ impl RowSink for Bulk<'_> {
     }
 
     fn int(&mut self, value: i32) {
-        self.push(Parameter::Int(value.into()), 8);
+        self.big_int(value.into());
+    }
+
+    fn big_int(&mut self, value: i64) {
+        self.push(Parameter::Int(value), 8);
     }
 
     fn decimal(&mut self, unscaled: i64, scale: u8) {

@@ -93,6 +93,11 @@ impl RowSink for Bulk<'_> {
         self.buffer.put_i32(value);
     }
 
+    fn big_int(&mut self, value: i64) {
+        self.buffer.put_i32(8);
+        self.buffer.put_i64(value);
+    }
+
     fn decimal(&mut self, unscaled: i64, scale: u8) {
         let at = self.buffer.len();
         self.buffer.put_i32(0);

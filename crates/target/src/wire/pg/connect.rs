@@ -14,16 +14,17 @@ use tokio_postgres::{Config, NoTls};
 use tokio_rustls::TlsConnector;
 
 use super::line::{Stream, lost};
-use crate::Error;
 use crate::postgres::Address;
+use crate::{Class, Error};
 
 /// Opens a connection to a host of the address, which may name several.
 pub(super) async fn open(address: &Address, at: usize) -> Result<Stream, Error> {
     let Address { config, tls } = address;
-    let host = config.get_hosts().get(at).ok_or_else(|| lost("the URL names no host"))?;
+    let host = config.get_hosts().get(at).ok_or_else(|| Error::permanent("the URL names no host"))?;
     let port = config.get_ports().get(at).or(config.get_ports().last()).copied().unwrap_or(5432);
     let limit = config.get_connect_timeout().copied().unwrap_or(Duration::MAX);
-    let refused = |e: std::io::Error| lost(&format!("error connecting to server: {e}"));
+    let failed = |why: String| Error::new(Class::Lost, None, why);
+    let refused = |e: std::io::Error| failed(e.to_string());
     let reached = tokio::time::timeout(limit, reach(config, host, config.get_hostaddrs().get(at), port)).await;
     let mut stream = reached.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())).map_err(refused)?;
     if let (Stream::Tcp(tcp), Some(tls), Host::Tcp(name)) = (&mut stream, tls, host) {
@@ -38,7 +39,7 @@ pub(super) async fn open(address: &Address, at: usize) -> Result<Stream, Error> 
         let server = ServerName::try_from(name.clone()).map_err(|e| Error::permanent(format!("{name}: {e}")))?;
         let Stream::Tcp(tcp) = stream else { return Err(lost("no TCP")) };
         let secured = TlsConnector::from(tls.clone()).connect(server, tcp).await;
-        stream = Stream::Tls(Box::new(secured.map_err(|e| lost(&format!("error performing TLS handshake: {e}")))?));
+        stream = Stream::Tls(Box::new(secured.map_err(|e| failed(format!("the TLS handshake failed: {e}")))?));
     }
     let mut greeting = config.clone();
     // TLS has been seen to.

@@ -170,6 +170,12 @@ impl RowSink for Columns {
         }
     }
 
+    fn big_int(&mut self, value: i64) {
+        if let Builder::Big(column) = self.next() {
+            column.append_value(value);
+        }
+    }
+
     fn decimal(&mut self, unscaled: i64, _scale: u8) {
         if let Builder::Decimal(column) = self.next() {
             column.append_value(unscaled.into());

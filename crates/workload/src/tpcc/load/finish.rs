@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use target::schema::Table;
-use target::{Access, Class, Gateways, Session};
+use target::{Access, Class, Error, Gateways, Session};
 
-use super::steps::{RowStep, claim, done_steps};
+use super::steps::{ATTEMPTS, RowStep, claim, done_steps};
 use super::{LoadError, LoadPlan, LoadProgress, in_parallel, index_ddl};
 use crate::tpcc::catalog::Catalog;
 use crate::tpcc::procedure;
@@ -147,16 +148,31 @@ async fn run_ddl(mut session: Session, ddl: Ddl, progress: &LoadProgress) -> Res
         claim(&mut session, &ddl.step, 0).await?;
         return Ok(session);
     }
-    session.begin(dialect.default_isolation(), Access::ReadWrite);
-    if claim(&mut session, &ddl.step, 0).await? {
-        for sql in &ddl.sql {
-            session.execute(sql).await.map_err(|e| e.context(&ddl.step))?;
+    for attempt in 1.. {
+        match claim_and_run(&mut session, &ddl).await {
+            // Another client was at the same step: now its record can be seen.
+            Err(e) if e.class() == Class::Retry && attempt < ATTEMPTS => {
+                tracing::debug!("{} again: {e}", ddl.step);
+                session.rollback().await?;
+                tokio::time::sleep(Duration::from_millis(50) * attempt).await;
+            }
+            Err(e) => return Err(e.context(&ddl.step).into()),
+            Ok(()) => break,
         }
-        session.commit().await.map_err(|e| e.context(&ddl.step))?;
-    } else {
-        session.rollback().await?;
     }
     Ok(session)
+}
+
+/// The statements in a transaction with their record, unless another client has done them.
+async fn claim_and_run(session: &mut Session, ddl: &Ddl) -> Result<(), Error> {
+    session.begin(session.dialect().default_isolation(), Access::ReadWrite);
+    if !claim(session, &ddl.step, 0).await? {
+        return session.rollback().await;
+    }
+    for sql in &ddl.sql {
+        session.execute(sql).await?;
+    }
+    session.commit().await
 }
 
 fn stop_check(progress: &LoadProgress) -> Result<(), LoadError> {

@@ -86,7 +86,7 @@ pub(super) async fn claim(session: &mut Session, step: &str, w_id: i32) -> Resul
 }
 
 /// Attempts at a step that the database refuses with the wish for another try.
-const ATTEMPTS: u32 = 20;
+pub(super) const ATTEMPTS: u32 = 20;
 
 /// The rows of one step, with its record.
 async fn load_step(

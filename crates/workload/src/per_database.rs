@@ -7,7 +7,10 @@ use target::{Dialect, WireKind};
 
 /// A value for every database, or one for some: `any`, a family (`postgres`, `mysql`), or a name (`tidb`).
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a value for all databases, or a table with one for each, such as { any = ..., mysql = ... }"
+)]
 pub enum PerDatabase<T> {
     /// The same for all.
     Same(T),
@@ -22,6 +25,15 @@ impl<T> PerDatabase<T> {
             PerDatabase::Same(value) => Some(value),
             PerDatabase::Each(values) => names(dialect).iter().find_map(|name| values.get(*name)),
         }
+    }
+
+    /// All values, whichever database each is for.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        let (same, each) = match self {
+            PerDatabase::Same(value) => (Some(value), None),
+            PerDatabase::Each(values) => (None, Some(values.values())),
+        };
+        same.into_iter().chain(each.into_iter().flatten())
     }
 
     /// The names under which values are given.

@@ -1,0 +1,190 @@
+//! A workload of the user's own as the driver's [`Work`]: what is settled before a run, and how it is carried out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use record::plan::{Pacing, Plan, TransactionRule};
+use record::run::{CheckResult, Reconciliation};
+use target::{Error, Session};
+use workload::data_set::DataSet;
+use workload::own::conditions::{self, Ledger, State};
+use workload::own::{Input, Output, Own, Terminal, Transactions, hash, loaded};
+
+use crate::dealing;
+use crate::run::{Options, Prepared, RunError, planned, topology_of};
+use crate::work::{Books, Start, Work, offers};
+
+/// The transactions of a file, which all threads share.
+#[derive(Clone)]
+pub(crate) struct OwnWork {
+    own: Arc<Own>,
+    transactions: Arc<Transactions>,
+}
+
+impl Work for OwnWork {
+    type Terminal = Terminal;
+    type Input = Input;
+    type Output = Output;
+    type Ledger = Ledger;
+    type State = State;
+
+    async fn make_ready(&self, session: &mut Session) -> Result<(), Error> {
+        self.transactions.make_ready(session).await
+    }
+
+    fn terminal(&self, plan: &Plan, number: u32) -> Terminal {
+        self.transactions.terminal(plan.seed, number.into())
+    }
+
+    fn warehouse(&self, _terminal: &Terminal) -> Option<i32> {
+        None
+    }
+
+    fn start(&self, terminal: &mut Terminal, factor: f64) -> Start<Input> {
+        Start::Thinking(if factor > 0.0 { self.transactions.first_wait_us(terminal, factor) } else { 0 })
+    }
+
+    fn next_input(&self, terminal: &mut Terminal) -> Input {
+        self.transactions.draw(terminal)
+    }
+
+    fn kind(&self, input: &Input) -> usize {
+        input.kind
+    }
+
+    fn title(&self, kind: usize) -> &str {
+        self.transactions.name(kind)
+    }
+
+    fn keying_us(&self, kind: usize, factor: f64) -> u64 {
+        self.transactions.keying_us(kind, factor)
+    }
+
+    fn think_us(&self, terminal: &mut Terminal, kind: usize, factor: f64) -> u64 {
+        self.transactions.think_us(terminal, kind, factor)
+    }
+
+    async fn execute(&self, session: &mut Session, input: &Input) -> Result<Output, Error> {
+        self.transactions.execute(session, input).await
+    }
+
+    fn is_rolled_back(&self, output: &Output) -> bool {
+        output.rolled_back
+    }
+
+    fn empty_ledger(&self) -> Ledger {
+        Ledger::new(self.transactions.len())
+    }
+
+    /// What was rolled back, as what ended early is, has changed nothing.
+    fn acknowledge(&self, books: Books<'_, Ledger>, input: &Input, output: &Output) {
+        if !output.rolled_back && !output.ended_early {
+            books.ledger.acknowledge(input.kind);
+        }
+    }
+
+    fn failed(&self, books: Books<'_, Ledger>, input: &Input, error: &Error) {
+        books.ledger.failed(input.kind, error);
+    }
+
+    fn merge(&self, ledger: &mut Ledger, other: &Ledger) {
+        ledger.merge(other);
+    }
+
+    async fn read_state(&self, session: &mut Session) -> Result<State, Error> {
+        State::read(&self.own, session).await
+    }
+
+    fn reconcile(&self, before: &State, after: &State, ledger: &Ledger, abandoned: usize) -> Option<Reconciliation> {
+        conditions::reconcile(&self.own, before, after, ledger, abandoned)
+    }
+
+    fn stayed(&self, before: &State, after: &State) -> Vec<CheckResult> {
+        conditions::stayed(&self.own, before, after)
+    }
+}
+
+/// Looks at the database and settles what was left open.
+pub(crate) async fn prepare(options: &Options, own: Arc<Own>) -> Result<Prepared<OwnWork>, RunError> {
+    let usage = RunError::Usage;
+    let dialect = options.gateways.dialect();
+    if !dialect.keeps_data() {
+        return Err(usage(format!("{} keeps no data: a workload of your own needs its tables", options.gateways)));
+    }
+    if options.start.worker.is_some() {
+        return Err(usage("--shard is for tpcc: a workload of your own is driven by one process".to_owned()));
+    }
+    own.require(dialect).map_err(usage)?;
+    let isolation = options.isolation.unwrap_or(dialect.default_isolation());
+    offers(dialect, isolation).map_err(usage)?;
+
+    let mut session = Session::connect(options.gateways.first()).await?;
+    session.see_all_commits().await?;
+    let data = loaded(&own, &mut session).await.map_err(|e| RunError::NotLoaded(e.to_string()))?;
+    let description = session.describe().await?;
+    let transactions = Transactions::new(&own, data.clone(), isolation, &mut session).await?;
+    session.commit().await?;
+    let gateways = dealing::gateways(&options.gateways, options.affinity, 1, &(1..=1)).map_err(usage)?;
+    let connections = options.connections_for(1, gateways.len()).map_err(usage)?;
+    // A terminal that waits needs no connection while it does, so only the user can say how many there are.
+    let waits = options.pacing != Pacing::None && transactions.waits();
+    let terminals = match (options.terminals, waits) {
+        (Some(terminals), _) => terminals,
+        (None, false) => connections,
+        (None, true) => return Err(usage("this workload has keying or think times: say how many --terminals".into())),
+    };
+    let pacing = if waits { options.pacing } else { Pacing::None };
+    let mut left_standard = vec![format!("a workload of its own: {}", own.name)];
+    if let Pacing::Factor(factor) = pacing {
+        left_standard.push(format!("keying and think times multiplied by {factor}"));
+    }
+    let rows = data.tables().iter().enumerate();
+    let constants: BTreeMap<String, i64> =
+        rows.map(|(at, table)| (format!("rows of {}", table.name), data.rows(at) as i64)).collect();
+    let mut deviations = description.deviations.clone();
+    if transactions.some_commit_by_themselves() {
+        deviations.push("what commits by itself does so at the isolation level that the server has for it".to_owned());
+    }
+    let mut plan = Plan {
+        workload: own.name.clone(),
+        pacing,
+        style: "statements".into(),
+        isolation: isolation.to_string(),
+        workload_file: hash(&own.text),
+        mix: own
+            .transactions
+            .iter()
+            .map(|transaction| format!("{} {}", transaction.name, transaction.weight))
+            .collect::<Vec<_>>()
+            .join(", "),
+        load_seed: data.seed(),
+        data_scale: data.scale(),
+        constants,
+        transactions: rules(&own),
+        left_standard,
+        deviations,
+        ..options.plan(connections, terminals)
+    };
+    let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
+    if gateways.len() > 1 {
+        plan.gateways = planned(&gateways, &homes);
+    }
+    let work = OwnWork { own, transactions: Arc::new(transactions) };
+    let before = Some(work.read_state(&mut session).await?);
+    let topology = topology_of(options.gateways.first()).await;
+    Ok(Prepared { work, description, topology, before, plan, placement: BTreeMap::new(), gateways, homes })
+}
+
+/// The rules of the file's transactions; the first is the one whose rate is the result.
+fn rules(own: &Own) -> Vec<TransactionRule> {
+    let rule = |(at, transaction): (usize, &workload::own::file::Transaction)| TransactionRule {
+        name: transaction.name.clone(),
+        title: transaction.name.clone(),
+        headline: at == 0,
+        keying_seconds: transaction.keying().as_secs_f64(),
+        mean_think_seconds: transaction.think().as_secs_f64(),
+        response_limit_seconds: transaction.response_limit().as_secs_f64(),
+        ..TransactionRule::default()
+    };
+    own.transactions.iter().enumerate().map(rule).collect()
+}

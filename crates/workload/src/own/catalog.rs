@@ -1,0 +1,114 @@
+//! What the load of a workload leaves in the database for later clients: its scale, its seed, and which tables it made.
+
+use std::sync::Arc;
+
+use target::{Error, Gateways, Session};
+
+use crate::data_set::{self, DataSet, LoadError, Loaded};
+use crate::tpcc::load::LoadProgress;
+
+use super::file::Own;
+use super::tables::Data;
+
+/// The table of the facts: a row a workload that is completely loaded.
+const TABLE: &str = "weighbridge_workload";
+
+/// Why a workload can't be run or checked. One line that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum FactsError {
+    /// There are no tables of it.
+    #[error("{0} is not loaded here, or not to its end: run `weighbridge load {0}` first (--replace if it was begun)")]
+    Missing(String),
+    /// The tables of the file have changed since.
+    #[error("the tables of {0} were loaded from another form of its file: load it anew with --replace")]
+    Changed(String),
+    /// The file itself.
+    #[error("{0}")]
+    File(String),
+    /// The database refused.
+    #[error(transparent)]
+    Database(#[from] Error),
+}
+
+/// The tables of a workload as they were loaded.
+///
+/// # Errors
+/// If there was no load, or another one.
+pub async fn loaded(own: &Own, session: &mut Session) -> Result<Data, FactsError> {
+    let data = |scale, seed| Data::new(own, scale, seed).map_err(FactsError::File);
+    let missing = || FactsError::Missing(own.name.clone());
+    if !session.has_table(TABLE).await? {
+        return Err(missing());
+    }
+    let sql = format!("SELECT scale, seed, tables FROM {TABLE} WHERE name = $1");
+    let answer = session.query(&sql, &[own.name.as_str().into()]).await?;
+    let row = answer.get(0).ok_or_else(missing)?;
+    let (scale, seed, tables) = (row.text(0)?.parse(), row.text(1)?.parse(), row.text(2)?.to_owned());
+    let (Ok(scale), Ok(seed)) = (scale, seed) else { return Err(missing()) };
+    if tables != fingerprint(own) {
+        return Err(FactsError::Changed(own.name.clone()));
+    }
+    data(scale, seed)
+}
+
+/// Loads the data set of a workload, and notes it once it is complete. With `replace` its tables are dropped before.
+///
+/// # Errors
+/// Tables that are there; the database's refusal.
+pub async fn load(
+    gateways: &Gateways,
+    own: &Own,
+    (data, scale, seed): (&impl DataSet, f64, u64),
+    jobs: usize,
+    replace: bool,
+    progress: Arc<LoadProgress>,
+) -> Result<Loaded, LoadError> {
+    let mut session = Session::connect(gateways.first()).await?;
+    if !replace {
+        // Before anything is forgotten of a load that is there.
+        data_set::refuse_existing(&mut session, data).await?;
+    }
+    forget(own, &mut session).await?;
+    let loaded = data_set::load_all(gateways, data, jobs, replace, progress).await?;
+    let sql = format!("INSERT INTO {TABLE} (name, scale, seed, tables) VALUES ($1, $2, $3, $4)");
+    let (scale, seed, tables) = (scale.to_string(), seed.to_string(), fingerprint(own));
+    let values = [own.name.as_str().into(), scale.as_str().into(), seed.as_str().into(), tables.as_str().into()];
+    session.query(&sql, &values).await?;
+    session.commit().await?;
+    Ok(loaded)
+}
+
+/// Makes the table of the facts if it is not there, and takes the workload's row out of it: an interrupted load leaves none.
+async fn forget(own: &Own, session: &mut Session) -> Result<(), Error> {
+    if !session.has_table(TABLE).await? {
+        let sql = format!(
+            "CREATE TABLE {TABLE} (name VARCHAR(40) PRIMARY KEY, scale VARCHAR(40), seed VARCHAR(40), tables VARCHAR(40))"
+        );
+        if let Err(e) = session.execute(&sql).await {
+            // Somebody else may have made it meanwhile.
+            session.rollback().await?;
+            if !session.has_table(TABLE).await? {
+                return Err(e);
+            }
+        }
+    }
+    session.query(&format!("DELETE FROM {TABLE} WHERE name = $1"), &[own.name.as_str().into()]).await?;
+    session.commit().await
+}
+
+/// A number that changes with whatever changes the rows or the tables.
+fn fingerprint(own: &Own) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for table in &own.tables {
+        parts.extend([table.name.clone(), format!("{} {}", table.rows, table.fixed), table.primary_key.join(" ")]);
+        for column in &table.columns {
+            let nulls = column.nulls.to_string();
+            parts.extend([column.name.clone(), column.kind.clone(), column.value.clone(), nulls]);
+        }
+        parts.extend(table.indexes.iter().map(|(name, columns)| format!("{name} {}", columns.join(" "))));
+        for (name, key) in &table.foreign_keys {
+            parts.push(format!("{name} {} {} {}", key.columns.join(" "), key.table, key.references.join(" ")));
+        }
+    }
+    super::hash(&parts.join("\0"))
+}
