@@ -37,6 +37,9 @@ pub const DELIVERIES: &str = "deliveries.csv";
 /// The most that a record's counts are read up to: some thousand years of a million a second.
 pub(crate) const MOST_COUNT: u64 = 1 << 55;
 
+/// The file that proves that a folder can be written.
+const PROBE: &str = ".probe";
+
 /// What must fit onto the disk before a run begins.
 const PROBE_BYTES: usize = 1 << 18;
 
@@ -88,15 +91,17 @@ pub fn wait_until_left(path: &Path, limit: Duration) -> std::io::Result<()> {
 }
 
 impl RunFolder {
-    /// Makes the folder and its parents, and proves that it can be written; an empty one that is there will do.
+    /// Makes the folder and its parents, and proves that it can be written; an empty one that is there will do, and one
+    /// in which such a proof was killed.
     pub fn create(path: &Path) -> Result<Self, RecordError> {
         fs::create_dir_all(path).map_err(|e| RecordError::io("create", path, e))?;
-        let mut entries = fs::read_dir(path).map_err(|e| RecordError::io("read", path, e))?;
-        if entries.next().is_some() {
-            return Err(RecordError::NotEmpty { path: path.to_path_buf() });
+        for entry in fs::read_dir(path).map_err(|e| RecordError::io("read", path, e))? {
+            if entry.map_err(|e| RecordError::io("read", path, e))?.file_name() != PROBE {
+                return Err(RecordError::NotEmpty { path: path.to_path_buf() });
+            }
         }
         // Better to learn of a read-only folder or a full disk now than after the run.
-        let probe = path.join(".probe");
+        let probe = path.join(PROBE);
         let written = fs::write(&probe, [0; PROBE_BYTES]);
         let removed = if probe.exists() { fs::remove_file(&probe) } else { Ok(()) };
         written.and(removed).map_err(|e| RecordError::io("write", path, e))?;

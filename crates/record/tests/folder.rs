@@ -156,6 +156,10 @@ fn a_folder_in_use_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     RunFolder::create(dir.path()).unwrap();
     RunFolder::create(dir.path()).unwrap();
+    // What a kill may leave of the proof that the folder can be written.
+    std::fs::write(dir.path().join(".probe"), [0; 100]).unwrap();
+    RunFolder::create(dir.path()).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     write(dir.path(), Ended::Completed);
     let error = RunFolder::create(dir.path()).unwrap_err();
     assert!(matches!(error, RecordError::NotEmpty { .. }));
