@@ -1,6 +1,10 @@
 # The two commands of the README, and what stands behind them.
 
 CARGO ?= cargo
+# What a build may leave out. Packages are tried without it.
+FEATURES := parquet,object-store,otlp
+# Half of the time tests wait for a server.
+THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((2 * $$(nproc)))))
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: demo test lint setup bench-load bench-client static deb wheel container
@@ -12,9 +16,7 @@ demo:
 
 ## test: all tests, against real databases that the tests start themselves
 test: setup lint
-	$(CARGO) test --workspace --no-fail-fast
-	$(CARGO) test -p workload --features parquet --test parquet
-	$(CARGO) test -p weighbridge --features object-store,otlp --test cli -- results:: otlp::
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --features $(FEATURES) --no-fail-fast
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/check-pages.sh
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
@@ -47,7 +49,7 @@ container:
 ## lint: formatting, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) --quiet -- -D warnings
 	scripts/deny.sh
 
 ## setup: get what the tests need and this machine lacks (Debian packages; TiDB, built once; a newer PostgreSQL)

@@ -4,6 +4,7 @@
 //! share widens the interval. A percentile's error is found through its share: how much the batches differ in the part
 //! of their times that lies below it. Ratios are compared on the scale of logarithms, by Welch's t.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -424,12 +425,15 @@ fn allow_for_number(effects: &mut [Effect]) {
     }
 }
 
+/// A fact by its path; those of a list of words have one path, and are told apart by the word.
+type Facts = BTreeMap<(String, String), String>;
+
 /// The facts in which two runs were made differently.
 fn differences(base: &Compared, new: &Compared) -> Vec<Difference> {
     let facts = |run: &Compared| {
         let record = &run.opened.record;
         let nodes = record.topology.as_ref().map(|topology| topology["nodes"].clone());
-        let mut facts = std::collections::BTreeMap::new();
+        let mut facts = Facts::new();
         let of = |value: Result<Value, serde_json::Error>| value.unwrap_or(Value::Null);
         flatten("tool", &of(serde_json::to_value(&record.tool)), &mut facts);
         flatten("client", &of(serde_json::to_value(&record.client)), &mut facts);
@@ -439,28 +443,28 @@ fn differences(base: &Compared, new: &Compared) -> Vec<Difference> {
         facts
     };
     let (base, new) = (facts(base), facts(new));
-    let names: std::collections::BTreeSet<&String> = base.keys().chain(new.keys()).collect();
-    let told =
-        |facts: &std::collections::BTreeMap<String, String>, name: &str| facts.get(name).cloned().unwrap_or_default();
+    let names: BTreeSet<_> = base.keys().chain(new.keys()).collect();
+    let told = |facts: &Facts, name| facts.get(name).cloned().unwrap_or_default();
     names
         .into_iter()
         .filter(|name| base.get(*name) != new.get(*name))
-        .filter(|name| !ALWAYS_DIFFERENT.iter().any(|known| name.starts_with(known)))
-        .map(|name| Difference { what: name.clone(), base: told(&base, name), new: told(&new, name) })
+        .filter(|(path, _)| !ALWAYS_DIFFERENT.iter().any(|known| path.starts_with(known)))
+        .map(|name| Difference { what: name.0.clone(), base: told(&base, name), new: told(&new, name) })
         .collect()
 }
 
-/// The leaves of a JSON value by their path.
-fn flatten(path: &str, value: &Value, facts: &mut std::collections::BTreeMap<String, String>) {
+/// The leaves of a JSON value by their path. A list of words is a set: where a word stands in it is no fact.
+fn flatten(path: &str, value: &Value, facts: &mut Facts) {
     match value {
         Value::Object(fields) => {
             fields.iter().for_each(|(name, value)| flatten(&format!("{path}.{name}"), value, facts))
         }
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(at, value)| flatten(&format!("{path}.{}", at + 1), value, facts));
-        }
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| match item {
+            Value::String(word) => drop(facts.insert((path.to_owned(), word.clone()), word.clone())),
+            item => flatten(&format!("{path}.{}", at + 1), item, facts),
+        }),
         Value::Null => {}
-        Value::String(text) => drop(facts.insert(path.to_owned(), text.clone())),
-        other => drop(facts.insert(path.to_owned(), other.to_string())),
+        Value::String(text) => drop(facts.insert((path.to_owned(), String::new()), text.clone())),
+        other => drop(facts.insert((path.to_owned(), String::new()), other.to_string())),
     }
 }

@@ -203,6 +203,7 @@ fn what_should_not_be_compared_is_refused_and_marked() {
     write(&base, &CLIENT);
     let mut record = write(&other, &Client { seed: 2, ..CLIENT });
     (record.plan.workload, record.target.version) = ("other".into(), "18".into());
+    record.plan.left_standard.insert(0, "wide rows".into());
     RunFolder::open(&other).unwrap();
     std::fs::write(other.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
     let sides = || ([Compared::open(&base).unwrap()], [Compared::open(&other).unwrap()]);
@@ -212,6 +213,9 @@ fn what_should_not_be_compared_is_refused_and_marked() {
     let forced = compare(&a, &b, true).unwrap();
     assert_eq!(forced.objections.len(), 1);
     assert!(forced.differences.iter().any(|difference| difference.what == "target.version" && difference.new == "18"));
+    // What stands in both lists is no difference, wherever it stands.
+    let left: Vec<_> = forced.differences.iter().filter(|difference| difference.what == "plan.left_standard").collect();
+    assert!(matches!(left[..], [one] if one.base.is_empty() && one.new == "wide rows"), "{left:?}");
 }
 
 #[test]

@@ -59,7 +59,13 @@ fn known(record: &RunRecord) -> Facts {
         when: record.started_at,
         database: target.kind.clone(),
         words: format!("{} {} {} {} {}", plan.workload, target.version, plan.style, plan.isolation, plan.region),
-        note: if clients > 0 { format!("merged of {}", several(clients, "client")) } else { String::new() },
+        note: if clients > 0 {
+            format!("merged of {}", several(clients, "client"))
+        } else if plan.is_tpcc() {
+            String::new()
+        } else {
+            format!("workload {}", plan.workload)
+        },
         warehouses: plan.warehouses,
         seconds: Some(plan.duration_seconds),
         ..Facts::default()

@@ -29,7 +29,8 @@ impl Workload {
             Some(own) => own,
             None if Path::new(text).extension().is_some_and(|extension| extension == "toml") => {
                 let read = std::fs::read_to_string(text);
-                read.map_err(|e| format!("can't read it: {e}")).and_then(|read| Own::parse(&read))
+                let own = read.map_err(|e| format!("can't read it: {e}")).and_then(|read| Own::parse(&read));
+                own.map(|own| Own { called: text.to_owned(), ..own })
             }
             None => {
                 let names: Vec<&str> = Own::names().collect();

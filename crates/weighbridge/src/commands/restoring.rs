@@ -18,8 +18,6 @@ pub(super) struct Keeper {
     load_with: Vec<String>,
     command: Option<String>,
     snapshot: Option<Snapshot>,
-    /// Whether the snapshot holds the state to go back to.
-    taken: bool,
     /// Warehouses that were loaded at first.
     loaded: Option<u32>,
 }
@@ -60,7 +58,6 @@ impl Keeper {
             load_with,
             command: args.restore_command.clone(),
             snapshot: snapshot.filter(|_| how == Restore::Snapshot),
-            taken: false,
             loaded: None,
         })
     }
@@ -120,10 +117,9 @@ impl Keeper {
     ///
     /// # Errors
     /// If it is gone: the state that the first runs had can't be had again.
-    pub(super) fn resume(&mut self) -> Result<(), Failure> {
+    pub(super) fn resume(&self) -> Result<(), Failure> {
         let Some(snapshot) = &self.snapshot else { return Ok(()) };
-        self.taken = runtime()?.block_on(snapshot.is_there())?;
-        match self.taken {
+        match runtime()?.block_on(snapshot.is_there())? {
             true => Ok(()),
             false => Err(Failure::Failed(format!(
                 "{}the snapshot that the first runs began with is gone: load the data anew, and begin a new series",
@@ -136,7 +132,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Whatever the database, the load or the command refuses.
-    pub(super) fn before_run(&mut self, warehouses: Option<u32>) -> Result<(), Failure> {
+    pub(super) fn before_run(&self, warehouses: Option<u32>) -> Result<(), Failure> {
         match self.how {
             Restore::None => Ok(()),
             Restore::Snapshot => self.use_snapshot(),
@@ -151,17 +147,17 @@ impl Keeper {
         }
     }
 
-    fn use_snapshot(&mut self) -> Result<(), Failure> {
+    /// Two targets may be one database, reached by other ways: the first of them to be measured takes the snapshot. One
+    /// that was there before the series would have been refused.
+    fn use_snapshot(&self) -> Result<(), Failure> {
         let Some(snapshot) = &self.snapshot else { return Ok(()) };
         let runtime = runtime()?;
-        if self.taken {
+        if runtime.block_on(snapshot.is_there())? {
             eprintln!("{}bringing the data back", self.prefix());
             return Ok(runtime.block_on(snapshot.restore())?);
         }
         eprintln!("{}taking a snapshot of the data", self.prefix());
-        runtime.block_on(snapshot.take())?;
-        self.taken = true;
-        Ok(())
+        Ok(runtime.block_on(snapshot.take())?)
     }
 
     fn call(&self, warehouses: Option<u32>) -> Result<(), Failure> {
@@ -186,16 +182,16 @@ impl Keeper {
     ///
     /// # Errors
     /// The database's refusal.
-    pub(super) fn end(&mut self) -> Result<(), Failure> {
-        let Some(snapshot) = self.snapshot.as_ref().filter(|_| self.taken) else { return Ok(()) };
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
         let back = async {
-            snapshot.restore().await?;
-            snapshot.discard().await?;
+            if snapshot.is_there().await? {
+                snapshot.restore().await?;
+                snapshot.discard().await?;
+            }
             Ok::<(), Error>(())
         };
-        runtime()?.block_on(back)?;
-        self.taken = false;
-        Ok(())
+        Ok(runtime()?.block_on(back)?)
     }
 
     fn prefix(&self) -> String {

@@ -41,7 +41,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
         }
     };
     if args.resume && plan.runs.iter().any(|run| !SweepPlan::is_done(&folder, run)) {
-        keepers.iter_mut().try_for_each(Keeper::resume)?;
+        keepers.iter().try_for_each(Keeper::resume)?;
     }
     for (number, planned) in (1..).zip(&plan.runs) {
         if SweepPlan::is_done(&folder, planned) {
@@ -50,7 +50,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
         let point = &plan.points[planned.point];
         let at = targets.iter().position(|target| is_at(point, target)).unwrap_or_default();
         eprintln!("run {number} of {}: {}", plan.runs.len(), planned.folder);
-        let done = one(&targets[at].urls, &mut keepers[at], &plan, planned, &folder);
+        let done = one(&targets[at].urls, &keepers[at], &plan, planned, &folder);
         let document = done.map_err(|e| resumable(e, &folder))?;
         eprintln!(
             "run {number} of {}: {} {:.0} NOPM, {}",
@@ -60,7 +60,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
             document["verdict"]["status"].as_str().unwrap_or_default()
         );
     }
-    keepers.iter_mut().try_for_each(Keeper::end)?;
+    keepers.iter().try_for_each(Keeper::end)?;
     write_page(&folder, &folder.join(PAGE))?;
     Ok(folder)
 }
@@ -282,7 +282,7 @@ const LAST_WORDS: Duration = Duration::from_secs(60);
 /// One run, from its data to its record.
 fn one(
     urls: &[String],
-    keeper: &mut Keeper,
+    keeper: &Keeper,
     plan: &SweepPlan,
     planned: &PlannedRun,
     folder: &Path,

@@ -51,9 +51,6 @@ fn wrong_usage_is_known_before_anything_is_touched() {
     let item_of_none = ["generate", "--out", &place.text("csv"), "--table", "item", "--first-warehouse", "2"];
     refused(&item_of_none, 2, &["warehouse 1"]);
     assert!(!place.path("csv").exists(), "nothing is touched before all is known to be right");
-    if !cfg!(feature = "parquet") {
-        refused(&["generate", "--out", &place.text("csv"), "--format", "parquet"], 2, &["--features parquet"]);
-    }
     assert!(files(place.folder.path()).is_empty(), "nothing was touched");
 }
 

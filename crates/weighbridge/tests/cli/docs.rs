@@ -1,12 +1,10 @@
-//! The book: every command line in it is one that the program takes, and every link leads somewhere.
+//! The book: every command line in it is one that the program takes (`book` carries them out), and every link leads
+//! somewhere.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::support::{Place, say, weighbridge};
-
-/// Commands that touch no database and end at once: their lines are carried out.
-const CHEAP: [&[&str]; 4] = [&["scenario", "list"], &["scenario", "show"], &["targets"], &["verify"]];
+use crate::support::say;
 
 /// Schemes that a page uses as an example of one that is yet to be written.
 const IMAGINED: &str = "exampledb://";
@@ -16,7 +14,7 @@ fn root() -> PathBuf {
 }
 
 /// All pages: those at the root, and those of the book.
-fn pages() -> Vec<PathBuf> {
+pub(crate) fn pages() -> Vec<PathBuf> {
     let root = root();
     let mut pages: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md"].iter().map(|name| root.join(name)).collect();
     let mut folders = vec![root.join("docs")];
@@ -35,11 +33,11 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// A command line of a page.
-struct Line {
+pub(crate) struct Line {
     /// The page and the line's number, from 1.
-    place: String,
+    pub(crate) place: String,
     /// The words behind `weighbridge`.
-    words: Vec<String>,
+    pub(crate) words: Vec<String>,
 }
 
 /// The words of a line as a shell would have them, up to a comment, a pipe, a redirection or a `&`. `None`: it is no
@@ -66,7 +64,7 @@ fn words(line: &str) -> Option<Vec<String>> {
 }
 
 /// The command lines of a page: in fenced blocks of `sh`, and in blocks that are indented.
-fn lines(page: &Path) -> Vec<Line> {
+pub(crate) fn lines(page: &Path) -> Vec<Line> {
     let name = page.strip_prefix(root()).unwrap().display().to_string();
     let text = std::fs::read_to_string(page).unwrap();
     let mut found = Vec::new();
@@ -138,25 +136,6 @@ fn every_command_line_in_the_docs_is_taken() {
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
     });
     assert!(refusals.is_empty(), "{}", refusals.join("\n"));
-}
-
-#[test]
-fn lines_that_cost_nothing_do_what_they_say() {
-    let place = Place::new();
-    let mut done = BTreeSet::new();
-    for line in pages().iter().flat_map(|page| lines(page)) {
-        let cheap = CHEAP.iter().any(|command| command.iter().zip(&line.words).all(|(a, b)| a == b));
-        if !cheap || line.words.len() < 2 && line.words[0] == "scenario" || !done.insert(line.words.clone()) {
-            continue;
-        }
-        let output = weighbridge(&[]).args(&line.words).current_dir(place.folder.path()).output().unwrap();
-        let status = output.status.code();
-        // `verify` says 3 of a figure that can't be: the pages show some of these.
-        let expected = status == Some(0) || line.words[0] == "verify" && status == Some(3);
-        assert!(expected, "{}: {status:?} {}", line.place, String::from_utf8_lossy(&output.stderr));
-    }
-    assert!(done.len() >= 10, "only {} were tried", done.len());
-    assert!(std::fs::read_dir(place.folder.path()).unwrap().next().is_none(), "nothing is left behind");
 }
 
 /// The name by which a heading is linked to.

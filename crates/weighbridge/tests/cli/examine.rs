@@ -8,7 +8,7 @@ use target::{Session, Url};
 use crate::support::{Place, done, json, say};
 
 /// Runs statements one after the other, as a script would.
-fn execute(url: &str, statements: &[&str]) {
+pub(crate) fn execute(url: &str, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut session = Session::connect(&Url::parse(url).unwrap()).await.unwrap();

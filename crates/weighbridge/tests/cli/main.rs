@@ -4,6 +4,7 @@
 
 mod acid;
 mod bad_input;
+mod book;
 mod crash;
 mod definitions;
 mod docs;

@@ -149,11 +149,3 @@ fn recorded_until(place: &Place, count: u64) -> Histogram<u64> {
     assert_eq!(sum.count(), count);
     sum
 }
-
-#[test]
-#[cfg(not(feature = "otlp"))]
-fn a_program_without_otlp_says_so() {
-    let said = crate::support::say(&["run", "--url", "null:", "--otlp"]);
-    assert_eq!(said.status, 2);
-    assert!(said.stderr.contains("--features otlp"), "{}", said.stderr);
-}

@@ -230,7 +230,8 @@ fn a_run_needs_the_load_of_the_same_file() {
     };
     refused(&shop.args("run", &shop.file, &[]), 1, "there is no such file");
     done(&["load", "key-value", "--scale", "0.001", "--url", &shop.url]);
-    refused(&shop.args("run", &shop.file, &[]), 1, "shop is not loaded here");
+    let says = format!("shop is not loaded here, or not to its end: run `weighbridge load {}` first", shop.file);
+    refused(&shop.args("run", &shop.file, &[]), 1, &says);
     refused(&shop.args("check", &shop.file, &[]), 1, "shop is not loaded here");
     refused(&shop.args("run", "movr", &[]), 1, "movr is not loaded here");
     done(&shop.args("load", &shop.file, &[]));

@@ -156,6 +156,20 @@ fn two_databases_are_swept_side_by_side() {
 }
 
 #[test]
+fn one_database_under_two_names_goes_back_to_one_state() {
+    let place = Place::new();
+    done(&["load", "--url", &place.sqlite()]);
+    let targets = ["a", "b"].map(|name| format!("{name}={}", place.sqlite()));
+    let words = ["sweep", "--target", &targets[0], "--target", &targets[1], "--connections", "1", "--style", "batch"];
+    let length = ["--pacing", "none", "--ramp", "0s", "--duration", "2s", "--out", &place.text("sweep")];
+    json(&[&words[..], &length].concat());
+    let left = json(&["check", "--url", &place.sqlite()]);
+    let checks = left["checks"].as_array().unwrap();
+    assert!(checks.len() > 40 && checks.iter().all(|check| check["skipped"].is_null()), "as loaded: {left}");
+    assert_eq!(files(place.folder.path()).iter().filter(|name| name.contains("snapshot")).count(), 0);
+}
+
+#[test]
 fn what_cannot_be_swept_is_refused_first() {
     let place = Place::new();
     let out = place.text("sweep");

@@ -17,8 +17,15 @@ const TABLE: &str = "weighbridge_workload";
 #[derive(Debug, thiserror::Error)]
 pub enum FactsError {
     /// There are no tables of it.
-    #[error("{0} is not loaded here, or not to its end: run `weighbridge load {0}` first (--replace if it was begun)")]
-    Missing(String),
+    #[error(
+        "{name} is not loaded here, or not to its end: run `weighbridge load {called}` first (--replace if it was begun)"
+    )]
+    Missing {
+        /// Its name.
+        name: String,
+        /// What a command line calls it by.
+        called: String,
+    },
     /// The tables of the file have changed since.
     #[error("the tables of {0} were loaded from another form of its file: load it anew with --replace")]
     Changed(String),
@@ -36,7 +43,7 @@ pub enum FactsError {
 /// If there was no load, or another one.
 pub async fn loaded(own: &Own, session: &mut Session) -> Result<Data, FactsError> {
     let data = |scale, seed| Data::new(own, scale, seed).map_err(FactsError::File);
-    let missing = || FactsError::Missing(own.name.clone());
+    let missing = || FactsError::Missing { name: own.name.clone(), called: own.called.clone() };
     if !session.has_table(TABLE).await? {
         return Err(missing());
     }

@@ -35,6 +35,9 @@ pub struct Own {
     /// The file itself.
     #[serde(skip)]
     pub text: String,
+    /// What a command line calls it by: its name, or the path of its file.
+    #[serde(skip)]
+    pub called: String,
 }
 
 /// A data set that comes with the program.
@@ -223,6 +226,7 @@ impl Own {
             if line > 0 { format!("line {line}: {message}") } else { message }
         })?;
         text.clone_into(&mut own.text);
+        own.called.clone_from(&own.name);
         own.check()?;
         Ok(own)
     }
