@@ -141,10 +141,6 @@ pub(crate) async fn prepare(options: &Options, own: Arc<Own>) -> Result<Prepared
     let rows = data.tables().iter().enumerate();
     let constants: BTreeMap<String, i64> =
         rows.map(|(at, table)| (format!("rows of {}", table.name), data.rows(at) as i64)).collect();
-    let mut deviations = description.deviations.clone();
-    if transactions.some_commit_by_themselves() {
-        deviations.push("what commits by itself does so at the isolation level that the server has for it".to_owned());
-    }
     let mut plan = Plan {
         workload: own.name.clone(),
         pacing,
@@ -162,7 +158,7 @@ pub(crate) async fn prepare(options: &Options, own: Arc<Own>) -> Result<Prepared
         constants,
         transactions: rules(&own),
         left_standard,
-        deviations,
+        deviations: description.deviations.clone(),
         ..options.plan(connections, terminals)
     };
     let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);

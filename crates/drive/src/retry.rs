@@ -17,7 +17,8 @@ pub(crate) struct Jitter(Cell<u64>);
 
 impl Jitter {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(Cell::new(seed | 1))
+        // Seeds that differ in their last bit alone are others too.
+        Self(Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     /// A pause before attempt `retry` (from 1): none at first, then up to 1, 2, 4, … ms.

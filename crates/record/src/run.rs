@@ -313,6 +313,9 @@ pub struct ReconciledItem {
     pub missing: u64,
 }
 
+/// Why a check was not made that `run --check` makes.
+pub const NOT_ASKED_FOR: &str = "made by run --check";
+
 /// One consistency condition.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -387,6 +387,23 @@ impl Session {
         }
     }
 
+    /// From now on all statements run at this level, also those that commit by themselves.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn set_level(&mut self, isolation: Isolation) -> Result<(), Error> {
+        match &mut self.wire {
+            Wire::Mysql(mysql) => mysql.set_level(self.dialect.begin(isolation, Access::ReadWrite)).await,
+            Wire::Odbc(odbc) => odbc.set_level(isolation).await,
+            Wire::Postgres(pg) => {
+                let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", isolation.sql());
+                pg.execute(&sql).await
+            }
+            // It has one level.
+            Wire::Null(_) | Wire::Sqlite(_) => Ok(()),
+        }
+    }
+
     /// Runs a statement in the database's own SQL, untouched. Its values stand at [`Dialect::place`]s, in their order;
     /// the simple protocol takes none.
     ///

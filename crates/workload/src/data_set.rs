@@ -125,20 +125,28 @@ pub async fn tables_there(session: &mut Session, tables: &[&'static Table]) -> R
 /// # Errors
 /// A table of somebody else; the database's refusal.
 pub async fn drop_tables(session: &mut Session, data: &impl DataSet) -> Result<(), Error> {
-    let there = tables_there(session, data.tables()).await?;
-    for table in &there {
+    refuse_foreign(session, data).await?;
+    for table in tables_there(session, data.tables()).await?.iter().rev() {
+        session.execute(&format!("DROP TABLE {}", table.name)).await?;
+    }
+    session.commit().await
+}
+
+/// Refuses to drop what is not the data set's.
+///
+/// # Errors
+/// A table of somebody else; the database's refusal.
+pub async fn refuse_foreign(session: &mut Session, data: &impl DataSet) -> Result<(), Error> {
+    for table in tables_there(session, data.tables()).await? {
         if !is_ours(session, table).await? {
             return Err(Error::permanent(format!(
-                "the table {} is not {}'s, by its columns: it is left alone. Load into a database of its own",
+                "the table {} is not {}'s, by its columns: it is left alone. Load into a database of its own, or drop it",
                 table.name,
                 data.name()
             )));
         }
     }
-    for table in there.iter().rev() {
-        session.execute(&format!("DROP TABLE {}", table.name)).await?;
-    }
-    session.commit().await
+    Ok(())
 }
 
 /// Whether the table of this name has these columns, and no others.
@@ -312,7 +320,7 @@ async fn finish(session: &mut Session, data: &impl DataSet, mut say: impl FnMut(
     let (dialect, placement) = (session.dialect(), Placement::default());
     say("keys and indexes");
     for table in data.tables() {
-        if dialect.primary_key_after_load() {
+        if dialect.primary_key_after_load() && !table.primary_key.is_empty() {
             run(session, table.name, &dialect.add_primary_key(table)).await?;
         }
         if dialect.indexes_after_load() {

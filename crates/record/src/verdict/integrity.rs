@@ -1,7 +1,7 @@
 //! Rules on the work itself: errors, skipped work, consistency, nothing acknowledged missing.
 
 use crate::recorder::Failures;
-use crate::run::{CheckCounts, CheckResult, TransactionCounts};
+use crate::run::{CheckCounts, CheckResult, NOT_ASKED_FOR, TransactionCounts};
 
 use super::{Case, Finding, Judgement, percent};
 
@@ -121,6 +121,9 @@ fn checks(case: Case<'_>) -> Finding {
     };
     let failed: Vec<_> = checks.iter().filter(|check| !check.passed).collect();
     let finding = finding.figure(CheckCounts::of(checks).to_string());
+    if failed.is_empty() && checks.iter().any(|check| check.skipped.as_deref() == Some(NOT_ASKED_FOR)) {
+        return finding.not_judged("not all checked in this run");
+    }
     if failed.is_empty() {
         return finding.pass();
     }

@@ -70,7 +70,7 @@ fn a_result_that_changes_is_read_again() {
     assert!(!served.get("/").body.contains("/runs/run"));
     served.run("run", |record| record.target.kind = "mariadb".to_owned());
     assert!(served.get("/").body.contains(">mariadb<"));
-    assert!(!served.get("/").body.contains("workload "), "TPC-C is not named at each run");
+    assert!(!served.get("/").body.contains(">workload "), "TPC-C is not named at each run");
     served.run("other", |record| record.plan.workload = "bank".to_owned());
     assert!(served.get("/?q=bank").body.contains("<span class=\"note\">workload bank</span>"));
 }

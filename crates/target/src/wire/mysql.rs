@@ -177,7 +177,8 @@ impl Session {
         self.run(&Prepared { statement, order: (0..values.len()).collect() }, values, "statement").await
     }
 
-    async fn set_level(&mut self, level: String) -> Result<(), Error> {
+    /// Makes this statement's level that of all that follows.
+    pub(crate) async fn set_level(&mut self, level: String) -> Result<(), Error> {
         if level != self.level {
             self.conn()?.query_drop(&level).await.map_err(error)?;
             self.level = level;

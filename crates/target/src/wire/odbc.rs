@@ -129,6 +129,11 @@ impl Session {
         self.ask_within(move |served| served.statement(sql, &values)).await
     }
 
+    /// From now on all statements run at this level.
+    pub(crate) async fn set_level(&mut self, level: Isolation) -> Result<(), Error> {
+        self.ask(move |served| served.set_level(level)).await
+    }
+
     /// From now on a statement outside a transaction commits by itself.
     pub(crate) async fn commit_each(&mut self) -> Result<(), Error> {
         self.ask(|served| {
@@ -258,12 +263,20 @@ impl Served {
         }
     }
 
-    /// Makes the level of the transaction to come the connection's.
+    /// Opens the transaction that is to come, if one is.
     fn open_transaction(&mut self, level: Option<Isolation>) -> Result<(), Error> {
-        if level.is_some() && self.commits_each {
+        let Some(level) = level else { return Ok(()) };
+        if self.commits_each {
             self.connection.set_autocommit(false).map_err(|e| self.error(e))?;
         }
-        let Some(level) = level.filter(|level| self.level != Some(*level)) else { return Ok(()) };
+        self.set_level(level)
+    }
+
+    /// Makes the level the connection's.
+    fn set_level(&mut self, level: Isolation) -> Result<(), Error> {
+        if self.level == Some(level) {
+            return Ok(());
+        }
         let wanted = match level {
             Isolation::ReadCommitted => odbc::Isolation::ReadCommitted,
             Isolation::RepeatableRead => odbc::Isolation::RepeatableRead,

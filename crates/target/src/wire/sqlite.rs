@@ -50,6 +50,12 @@ fn writers_of(path: &Path) -> Arc<Semaphore> {
     writers.entry(path).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
 }
 
+/// Whether a statement changes rows, by its first word.
+fn writes(sql: &str) -> bool {
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    ["INSERT", "UPDATE", "DELETE", "REPLACE"].iter().any(|verb| verb.eq_ignore_ascii_case(first))
+}
+
 #[derive(Debug)]
 pub(crate) struct Session {
     requests: mpsc::Sender<Request>,
@@ -141,6 +147,11 @@ impl Session {
 
     pub(crate) async fn query(&mut self, sql: String, values: &[Value<'_>]) -> Result<Answer, Error> {
         let begin = self.take_begin().await;
+        // What commits by itself waits for its turn too.
+        let _turn = match self.in_transaction || !writes(&sql) {
+            true => None,
+            false => self.writers.clone().acquire_owned().await.ok(),
+        };
         let values = values.iter().map(Value::to_owned).collect();
         self.ask(|reply| Request::Query { begin, sql, values, reply }).await
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Event, Options, RunError, Second, Stop, Tpcc};
 use record::folder::{ACKNOWLEDGED, PAGE, WORKLOAD};
-use record::run::Ended as RunEnded;
+use record::run::{Ended as RunEnded, NOT_ASKED_FOR};
 use record::timeline::Stage;
 use record::{OpenedRun, RecordError, RunFolder, RunRecord, Summary, TimelineRow};
 use target::{Dialect, Gateways};
@@ -106,7 +106,11 @@ pub(super) fn measure(
     let mut unchecked = None;
     if check && !record.target.without_data {
         match super::check::after_run(options, &record.plan) {
-            Ok(checks) => record.checks.get_or_insert_default().extend(checks),
+            Ok(checks) => {
+                let known = record.checks.get_or_insert_default();
+                known.retain(|check| check.skipped.as_deref() != Some(NOT_ASKED_FOR));
+                known.extend(checks);
+            }
             Err(why) => unchecked = Some(why),
         }
     }

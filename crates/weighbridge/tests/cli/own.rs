@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Place, done, files, json, say};
 
-/// A workload in which all that a file can say comes up, on two small tables.
+/// A workload in which all that a file can say comes up, on small tables.
 const SHOP: &str = r#"
 name = "shop"
 
@@ -37,6 +37,14 @@ columns = ["customer_id"]
 table = "customer"
 references = ["id"]
 
+[[table]]
+name = "offer"
+rows = 40
+columns = [
+    { name = "price", type = "decimal(14, 2)", value = "uniform(1, 50)" },
+    { name = "code", type = "varchar(5)", value = "uniform(1, 9)" },
+]
+
 [pools]
 vip = "SELECT id, kind FROM customer WHERE kind = 2 ORDER BY id LIMIT 20"
 
@@ -67,6 +75,14 @@ steps = [
     { sql = "SELECT id FROM customer WHERE id = :who", keep = ["id"], or_end = true },
     { sql = "DELETE FROM visit WHERE customer_id = :id" },
 ]
+
+[[transaction]]
+name = "look"
+weight = 1
+commit = "auto"
+read_only = true
+values = { price = "of(offer.price)", code = "of(offer.code)" }
+steps = [{ sql = "SELECT code FROM offer WHERE price = :price AND code = :code GROUP BY code", expect = 1 }]
 
 [[ledger]]
 name = "visits"
@@ -123,13 +139,13 @@ impl Shop {
 fn whole_way(url: Option<String>) {
     let shop = Shop::new(url);
     let loaded = json(&shop.args("load", &shop.file, &["--scale", "0.5", "--seed", "9"]));
-    assert_eq!((&loaded["rows"], &loaded["tables"]["visit"]["rows"]), (&250.into(), &150.into()), "{loaded:#}");
+    assert_eq!((&loaded["rows"], &loaded["tables"]["visit"]["rows"]), (&270.into(), &150.into()), "{loaded:#}");
     let (status, result) = shop.run(&shop.file, "run");
     assert_eq!(status, 0, "{:#}", result["verdict"]);
     assert_eq!(result["verdict"]["status"], "unconstrained");
     assert_eq!((&result["workload"], &result["headline"]), (&"shop".into(), &"buy".into()));
     let transactions = result["transactions"].as_object().unwrap();
-    for name in ["buy", "greet", "nobody"] {
+    for name in ["buy", "greet", "nobody", "look"] {
         assert_eq!(transactions[name]["errors"], 0, "{result:#}");
         assert!(transactions[name]["count"].as_u64().unwrap() > 0, "{result:#}");
     }
@@ -202,6 +218,13 @@ fn what_the_database_did_not_keep_is_found() {
     assert_eq!((status, &result["verdict"]["status"]), (3, &"invalid".into()), "{:#}", result["verdict"]);
     assert!(result["verdict"]["reasons"].to_string().contains("acknowledged"), "{:#}", result["verdict"]);
 
+    // Without --check nobody has looked at all that must hold.
+    let half = ["--ramp", "0s", "--duration", "1s", "--connections", "1"];
+    let unchecked = json(&shop.args("run", &shop.file, &half));
+    let findings = unchecked["verdict"]["findings"].as_array().unwrap();
+    let conditions = findings.iter().find(|finding| finding["rule"] == "consistency conditions").unwrap();
+    assert_eq!(conditions["outcome"], "not_judged", "{conditions:#}");
+
     let makes_money = shop.changed(":credit - :spent", ":credit + :spent");
     let (status, result) = shop.run(&makes_money, "money");
     assert_eq!(status, 3);
@@ -239,6 +262,18 @@ fn a_run_needs_the_load_of_the_same_file() {
     let other_rows = shop.changed("rows = 300", "rows = 301");
     refused(&shop.args("run", &other_rows, &[]), 1, "loaded from another form of its file");
 
+    // What can't be replaced is not forgotten.
+    let last = "value = \"uniform(1, 9)\" },";
+    let more = shop.changed(last, &format!("{last}\n    {{ name = \"more\", type = \"int\", {last}"));
+    refused(&shop.args("load", &more, &["--replace"]), 1, "is not shop's, by its columns");
+    json(&shop.args("check", &shop.file, &[]));
+    // Another workload's tables of the same names are no longer the first one's.
+    let other_name = shop.changed("name = \"shop\"", "name = \"store\"");
+    done(&shop.args("load", &other_name, &["--replace", "--scale", "0.1"]));
+    refused(&shop.args("run", &shop.file, &[]), 1, "shop is not loaded here");
+    json(&shop.args("check", &other_name, &[]));
+    done(&shop.args("load", &shop.file, &["--replace"]));
+
     refused(&shop.args("run", &shop.file, &["--warehouses", "2"]), 2, "--warehouses is for tpcc");
     refused(&shop.args("run", &shop.file, &["--shard", "1/2"]), 2, "--shard is for tpcc");
     refused(&shop.args("check", &shop.file, &["--jobs", "2"]), 2, "--jobs is for tpcc");
@@ -255,6 +290,7 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_is_touched() {
         ("weight = 6", "wieght = 6", "unknown field `wieght`"),
         ("sequence(5000000000)", "sequence(1", "closing parenthesis"),
         ("\"smallint\", value = \"choice(1, 2)\"", "\"smallint\", value = \"uniform(1, 40000)\"", "beyond the type"),
+        ("decimal(50.00, 50.00)", "decimal(5.0000, 9.0000)", "more digits than the type"),
         ("\"bigint\", value = \"of(customer.id)\"", "\"int\", value = \"of(customer.id)\"", "another type"),
         ("of(customer.since)", "of(visit.id)", "no table `visit` before"),
         ("timestamp(2020-01-01, 2020-12-31)", "now(0)", "other rows each time"),

@@ -47,12 +47,12 @@ pub async fn loaded(own: &Own, session: &mut Session) -> Result<Data, FactsError
     if !session.has_table(TABLE).await? {
         return Err(missing());
     }
-    let sql = format!("SELECT scale, seed, tables FROM {TABLE} WHERE name = $1");
+    let sql = format!("SELECT scale, seed, form FROM {TABLE} WHERE name = $1");
     let answer = session.query(&sql, &[own.name.as_str().into()]).await?;
     let row = answer.get(0).ok_or_else(missing)?;
-    let (scale, seed, tables) = (row.text(0)?.parse(), row.text(1)?.parse(), row.text(2)?.to_owned());
+    let (scale, seed, form) = (row.text(0)?.parse(), row.text(1)?.parse(), row.text(2)?.to_owned());
     let (Ok(scale), Ok(seed)) = (scale, seed) else { return Err(missing()) };
-    if tables != fingerprint(own) {
+    if form != fingerprint(own) {
         return Err(FactsError::Changed(own.name.clone()));
     }
     data(scale, seed)
@@ -71,25 +71,30 @@ pub async fn load(
     progress: Arc<LoadProgress>,
 ) -> Result<Loaded, LoadError> {
     let mut session = Session::connect(gateways.first()).await?;
-    if !replace {
-        // Before anything is forgotten of a load that is there.
-        data_set::refuse_existing(&mut session, data).await?;
+    // Before anything is forgotten of a load that is there.
+    match replace {
+        true => data_set::refuse_foreign(&mut session, data).await?,
+        false => data_set::refuse_existing(&mut session, data).await?,
     }
-    forget(own, &mut session).await?;
+    let tables: Vec<&str> = data.tables().iter().map(|table| table.name).collect();
+    forget(&tables, &mut session).await?;
     let loaded = data_set::load_all(gateways, data, jobs, replace, progress).await?;
-    let sql = format!("INSERT INTO {TABLE} (name, scale, seed, tables) VALUES ($1, $2, $3, $4)");
-    let (scale, seed, tables) = (scale.to_string(), seed.to_string(), fingerprint(own));
-    let values = [own.name.as_str().into(), scale.as_str().into(), seed.as_str().into(), tables.as_str().into()];
+    // Another workload of the same name has had its tables elsewhere.
+    session.query(&format!("DELETE FROM {TABLE} WHERE name = $1"), &[own.name.as_str().into()]).await?;
+    let sql = format!("INSERT INTO {TABLE} (name, scale, seed, form, tables) VALUES ($1, $2, $3, $4, $5)");
+    let facts = [own.name.clone(), scale.to_string(), seed.to_string(), fingerprint(own), tables.join(" ")];
+    let values: Vec<_> = facts.iter().map(|fact| fact.as_str().into()).collect();
     session.query(&sql, &values).await?;
     session.commit().await?;
     Ok(loaded)
 }
 
-/// Makes the table of the facts if it is not there, and takes the workload's row out of it: an interrupted load leaves none.
-async fn forget(own: &Own, session: &mut Session) -> Result<(), Error> {
+/// Makes the table of the facts if it is not there, and takes the rows of all workloads out of it that have one of these
+/// tables: an interrupted load leaves none.
+async fn forget(tables: &[&str], session: &mut Session) -> Result<(), Error> {
     if !session.has_table(TABLE).await? {
         let sql = format!(
-            "CREATE TABLE {TABLE} (name VARCHAR(40) PRIMARY KEY, scale VARCHAR(40), seed VARCHAR(40), tables VARCHAR(40))"
+            "CREATE TABLE {TABLE} (name VARCHAR(40) PRIMARY KEY, scale VARCHAR(40), seed VARCHAR(40), form VARCHAR(40), tables VARCHAR(4000))"
         );
         if let Err(e) = session.execute(&sql).await {
             // Somebody else may have made it meanwhile.
@@ -99,7 +104,13 @@ async fn forget(own: &Own, session: &mut Session) -> Result<(), Error> {
             }
         }
     }
-    session.query(&format!("DELETE FROM {TABLE} WHERE name = $1"), &[own.name.as_str().into()]).await?;
+    let answer = session.query(&format!("SELECT name, tables FROM {TABLE}"), &[]).await?;
+    let known = answer.rows().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())));
+    for (name, theirs) in known.collect::<Result<Vec<_>, Error>>()? {
+        if theirs.split(' ').any(|table| tables.contains(&table)) {
+            session.query(&format!("DELETE FROM {TABLE} WHERE name = $1"), &[name.as_str().into()]).await?;
+        }
+    }
     session.commit().await
 }
 

@@ -1,6 +1,6 @@
 //! What a workload's file wants held: its checks, and what the database must have gained by what was acknowledged.
 
-use record::run::{CheckResult, ReconciledItem, Reconciliation};
+use record::run::{CheckResult, NOT_ASKED_FOR, ReconciledItem, Reconciliation};
 use target::{Answer, Class, Error, Protocol, Session};
 
 use crate::per_database::PerDatabase;
@@ -65,7 +65,10 @@ impl State {
         }
         for check in own.checks.iter().filter(|check| check.must == Must::Stay) {
             let answer = asked(session, &check.sql).await.and_then(|answer| rows(&answer, usize::MAX));
-            state.stays.push(answer.map_err(|e| e.context(format_args!("check `{}`", check.name)))?);
+            let mut answer = answer.map_err(|e| e.context(format_args!("check `{}`", check.name)))?;
+            // Without ORDER BY the same rows may come in another order.
+            answer.sort();
+            state.stays.push(answer);
         }
         session.commit().await?;
         Ok(state)
@@ -78,8 +81,8 @@ async fn asked(session: &mut Session, sql: &PerDatabase<String>) -> Result<Answe
     session.ask(sql, &[], Protocol::Prepared).await
 }
 
-/// What was acknowledged against what the database gained; `None` where the file has no ledger. `abandoned` transactions
-/// had not ended.
+/// What was acknowledged against what the database gained; `None` where the file has no ledger and all have ended.
+/// `abandoned` transactions had not: they are in no other figure.
 pub fn reconcile(
     own: &Own,
     before: &State,
@@ -87,7 +90,7 @@ pub fn reconcile(
     ledger: &Ledger,
     abandoned: usize,
 ) -> Option<Reconciliation> {
-    if own.ledger.is_empty() {
+    if own.ledger.is_empty() && abandoned == 0 {
         return None;
     }
     let (mut checked, mut faults) = (Vec::new(), Vec::new());
@@ -123,9 +126,16 @@ pub fn reconcile(
     Some(Reconciliation { checked, passed: faults.is_empty(), detail })
 }
 
-/// What was to stay the same over a run.
+/// What was to stay the same over a run, and which checks were not made by that.
 pub fn stayed(own: &Own, before: &State, after: &State) -> Vec<CheckResult> {
     let stays = own.checks.iter().filter(|check| check.must == Must::Stay);
+    let others = own.checks.iter().filter(|check| check.must != Must::Stay);
+    let not_made = |check: &Check| CheckResult {
+        name: check.name.clone(),
+        passed: true,
+        skipped: Some(NOT_ASKED_FOR.to_owned()),
+        ..CheckResult::default()
+    };
     let result = |(check, (before, after)): (&Check, (&Vec<String>, &Vec<String>))| {
         let told = |rows: &[String]| match rows {
             [] => "nothing".to_owned(),
@@ -144,7 +154,7 @@ pub fn stayed(own: &Own, before: &State, after: &State) -> Vec<CheckResult> {
             ..CheckResult::default()
         }
     };
-    stays.zip(before.stays.iter().zip(&after.stays)).map(result).collect()
+    stays.zip(before.stays.iter().zip(&after.stays)).map(result).chain(others.map(not_made)).collect()
 }
 
 /// Makes the checks that one look can answer; what must stay the same can only be judged over a run.
@@ -232,5 +242,8 @@ mod tests {
     #[test]
     fn what_has_not_ended_is_no_result() {
         assert!(!reconcile(&own(), &state(0), &state(7), &ledger([3, 2], [0, 0]), 1).unwrap().passed);
+        let without = Own::parse(own().text.split("[[ledger]]").next().unwrap()).unwrap();
+        let held = reconcile(&without, &State::default(), &State::default(), &ledger([3, 2], [0, 0]), 1).unwrap();
+        assert!(!held.passed && held.detail.contains("1 transactions had not ended"), "{}", held.detail);
     }
 }

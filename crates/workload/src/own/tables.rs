@@ -145,7 +145,7 @@ impl Data {
         if let Value::Sequence(first) = taken.value
             && taken.nulls == 0.0
         {
-            return OwnedValue::Int(first + position as i64);
+            return of_kind(taken.kind, OwnedValue::Int(first + position as i64));
         }
         self.row(table, position).nth(column).unwrap_or(OwnedValue::Null)
     }
@@ -171,7 +171,7 @@ impl Data {
                     self.value(*parent, *of, position)
                 }
             };
-            if is_null { OwnedValue::Null } else { value }
+            if is_null { OwnedValue::Null } else { of_kind(column.kind, value) }
         })
     }
 }
@@ -207,10 +207,7 @@ pub fn write(data: &Data, table: usize, position: u64, sink: &mut impl RowSink) 
             (ColumnType::SmallInt, OwnedValue::Int(number)) => sink.small_int(number as i32),
             (ColumnType::Int, OwnedValue::Int(number)) => sink.int(number as i32),
             (ColumnType::BigInt, OwnedValue::Int(number)) => sink.big_int(number),
-            (ColumnType::SmallInt, OwnedValue::Text(text)) => sink.small_int(text.parse().unwrap_or_default()),
-            (ColumnType::Int, OwnedValue::Text(text)) => sink.int(text.parse().unwrap_or_default()),
-            (ColumnType::BigInt, OwnedValue::Text(text)) => sink.big_int(text.parse().unwrap_or_default()),
-            (ColumnType::Decimal { scale, .. }, value) => sink.decimal(unscaled(&value, scale), scale),
+            (ColumnType::Decimal { scale, .. }, OwnedValue::Decimal(decimal)) => sink.decimal(decimal.unscaled, scale),
             (ColumnType::Timestamp, OwnedValue::Timestamp(us)) => sink.timestamp(us),
             (ColumnType::Uuid, OwnedValue::Text(text)) => sink.uuid(uuid(&text)),
             (_, value) => sink.text(&value.to_string()),
@@ -218,14 +215,22 @@ pub fn write(data: &Data, table: usize, position: u64, sink: &mut impl RowSink) 
     }
 }
 
-/// A value that [`fits`] let through, as the digits of a decimal.
-fn unscaled(value: &OwnedValue, scale: u8) -> i64 {
-    let exact = match value {
-        OwnedValue::Decimal(decimal) => decimal.at_scale(scale),
-        OwnedValue::Int(number) => Decimal { unscaled: *number, scale: 0 }.at_scale(scale),
-        _ => None,
-    };
-    exact.unwrap_or_default()
+/// A value that [`fits`] let through as the column has it, so that it also finds the column's rows as a parameter.
+fn of_kind(kind: ColumnType, value: OwnedValue) -> OwnedValue {
+    match (kind, value) {
+        (ColumnType::Decimal { scale, .. }, OwnedValue::Decimal(decimal)) => {
+            OwnedValue::Decimal(Decimal { unscaled: decimal.at_scale(scale).unwrap_or_default(), scale })
+        }
+        (ColumnType::Decimal { scale, .. }, OwnedValue::Int(number)) => {
+            let whole = Decimal { unscaled: number, scale: 0 };
+            OwnedValue::Decimal(Decimal { unscaled: whole.at_scale(scale).unwrap_or_default(), scale })
+        }
+        (ColumnType::SmallInt | ColumnType::Int | ColumnType::BigInt, OwnedValue::Text(text)) => {
+            OwnedValue::Int(text.parse().unwrap_or_default())
+        }
+        (ColumnType::Char(_) | ColumnType::Varchar(_), OwnedValue::Int(number)) => OwnedValue::Text(number.to_string()),
+        (_, value) => value,
+    }
 }
 
 /// The bytes of an identifier as its generator writes it.
@@ -325,7 +330,9 @@ fn fits(generator: &Generator, kind: ColumnType, rows: u64) -> Result<(), String
         },
         (ColumnType::Decimal { precision, scale }, Generator::Decimal(low, high), _) => {
             let most = 10_i64.pow(u32::from(precision));
-            let inside = |end: &Decimal| end.at_scale(scale).is_some_and(|digits| digits.abs() < most);
+            // Between ends of more digits are values of more digits.
+            let inside =
+                |end: &Decimal| end.scale <= scale && end.at_scale(scale).is_some_and(|digits| digits.abs() < most);
             match inside(low) && inside(high) {
                 true => Ok(()),
                 false => Err("its ends have more digits than the type".to_owned()),

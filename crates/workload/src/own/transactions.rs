@@ -143,7 +143,11 @@ impl Transactions {
     /// # Errors
     /// The database's refusal.
     pub async fn make_ready(&self, session: &mut Session) -> Result<(), Error> {
-        if self.commits_by_itself { session.commit_each().await } else { Ok(()) }
+        if self.commits_by_itself {
+            session.commit_each().await?;
+            session.set_level(self.isolation).await?;
+        }
+        Ok(())
     }
 
     /// How many transactions there are.
@@ -159,11 +163,6 @@ impl Transactions {
     /// The name of a transaction.
     pub fn name(&self, kind: usize) -> &str {
         &self.kinds[kind].name
-    }
-
-    /// Whether any of them commits by itself, at whatever level the server has for that.
-    pub fn some_commit_by_themselves(&self) -> bool {
-        self.commits_by_itself
     }
 
     /// Whether any of them has keying or think times.
