@@ -234,6 +234,8 @@ fn run_prepared<W: Work>(
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
     let (folder, remains) = drive(options, &prepared, meeting.as_ref(), stop, make_folder, &mut record, observe)?;
+    // Whoever watches learns that it has ended; if this can't be written, the record at the end says so.
+    let _ = folder.write_record(&record);
     observe(Event::Ended);
     if let Some(meeting) = meeting {
         // Only when nobody works any more is the database at rest.

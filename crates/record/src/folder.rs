@@ -66,14 +66,29 @@ pub struct OpenedRun {
     pub warnings: Vec<String>,
 }
 
+/// How often a folder is tried to be held, with a moment between: whoever looks whether it is held is in the way so long.
+const TRIES: u32 = 10;
+
+/// The moment between two tries.
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// Marks a folder as one to which this process writes, until it ends.
 pub fn hold(path: &Path) {
-    if let Ok(folder) = File::open(path)
-        && folder.try_lock().is_ok()
-    {
-        // The lock goes with the process, however that ends.
-        std::mem::forget(folder);
+    let Ok(folder) = File::open(path) else { return };
+    for _ in 0..TRIES {
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
+            // The lock goes with the process, however that ends.
+            Ok(()) => return std::mem::forget(folder),
+            Err(TryLockError::Error(_)) => return,
+        }
     }
+}
+
+/// Whether a process on this machine [holds](hold) a folder. A copy of the folder is held by none.
+#[must_use]
+pub fn is_held(path: &Path) -> bool {
+    File::open(path).is_ok_and(|folder| matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Waits until no process [holds](hold) a folder.

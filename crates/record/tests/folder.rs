@@ -169,6 +169,20 @@ fn a_folder_in_use_is_refused() {
 }
 
 #[test]
+fn a_folder_is_held_until_its_process_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(!record::folder::is_held(dir.path()) && !record::folder::is_held(&dir.path().join("nothing")));
+    // Others who look are not taken for a holder.
+    let looking = fs::File::open(dir.path()).unwrap();
+    looking.lock_shared().unwrap();
+    assert!(!record::folder::is_held(dir.path()));
+    drop(looking);
+    record::folder::hold(dir.path());
+    assert!(record::folder::is_held(dir.path()));
+    assert!(record::folder::wait_until_left(dir.path(), Duration::ZERO).is_err());
+}
+
+#[test]
 fn a_killed_run_can_be_read_judged_and_shown() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), Ended::Running);

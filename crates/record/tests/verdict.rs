@@ -327,8 +327,10 @@ fn work() {
         bent("skipped deferred", 100, SECONDS, Pass, move |run| skip(run, 12)),
     ]);
     let mut run = good(10, SECONDS);
+    run.record.reconciliation = None;
     assert_eq!(run.finding("consistency").outcome, NotJudged);
-    assert_eq!(run.finding("acknowledged").outcome, NotJudged);
+    assert_eq!(run.finding("acknowledged").outcome, Deviation);
+    assert_ne!(run.verdict().status, Status::Standard);
     run.record.checks = Some(vec![check(true), check(true)]);
     run.record.reconciliation = Some(reconciled(true));
     assert_eq!(run.finding("consistency").outcome, Pass);

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use crate::kinds::{self, Facts, Kind, Outcome};
+use crate::kinds::{self, Facts, Kind, Outcome, Sign};
 use crate::root::{DEPTH, Root};
 
 /// A result in the folder.
@@ -91,9 +91,15 @@ impl Catalog {
                 .map_err(|why| root.told(&why)),
             None => Err(String::new()),
         };
+        let lasts = match (&facts, kind.map(|kind| &kind.sign)) {
+            // Time alone may change what is to be told.
+            (Ok(facts), _) => facts.outcome != Outcome::UnderWay,
+            // What is wrong may be another file of the folder, which is copied a moment later.
+            (Err(_), Some(Sign::Holds(_))) => false,
+            (Err(_), _) => true,
+        };
         let known = (stamp, kind, facts);
-        // Of a run that is under way, or was not long ago, time alone may change what is to be told.
-        if !matches!(&known.2, Ok(facts) if facts.outcome == Outcome::UnderWay) {
+        if lasts {
             self.known().insert(path.to_owned(), known.clone());
         }
         known

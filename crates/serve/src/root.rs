@@ -1,11 +1,23 @@
 //! The folder that is served: what lies in it may be shown, and nothing else.
 
+use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folders within each other that are looked into.
 pub(crate) const DEPTH: usize = 6;
+
+/// The most bytes that a file of this name is read up to.
+pub(crate) fn largest(path: &Path) -> u64 {
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("json") => 64 << 20,
+        Some("csv" | "hlog") => 1 << 30,
+        // Not read at all.
+        _ => u64::MAX,
+    }
+}
 
 /// The folder that is served.
 #[derive(Debug)]
@@ -41,27 +53,42 @@ impl Root {
         path.canonicalize().is_ok_and(|real| real.starts_with(&self.path))
     }
 
-    /// Refuses a result that leads elsewhere by a link, or holds what can't be read as a file.
+    /// Refuses a result that leads elsewhere by a link, or holds what can't be read as a file, or is too large to be.
     pub(crate) fn examine(&self, path: &Path) -> Result<(), String> {
-        self.examine_to(path, DEPTH)
+        // Level by level, so that each folder is looked into once, from its shortest way, in whatever circles links lead.
+        let (mut level, mut seen) = (vec![path.to_owned()], HashSet::new());
+        for _ in 0..=DEPTH {
+            let mut below = Vec::new();
+            for path in &level {
+                if let Some(folder) = self.examine_one(path)?.filter(|folder| seen.insert(folder.clone())) {
+                    let told = |e: io::Error| format!("{}: {e}", self.address(path));
+                    for entry in fs::read_dir(&folder).map_err(told)? {
+                        below.push(path.join(entry.map_err(told)?.file_name()));
+                    }
+                }
+            }
+            level = below;
+        }
+        Ok(())
     }
 
-    fn examine_to(&self, path: &Path, depth: usize) -> Result<(), String> {
-        let told = |e: io::Error| format!("{}: {e}", self.address(path));
-        if !self.holds(path) {
-            return Err(format!("{}: leads out of the folder that is served", self.address(path)));
+    /// Refuses what is not to be read; where it is a folder, its real place.
+    fn examine_one(&self, path: &Path) -> Result<Option<PathBuf>, String> {
+        let refuse = |why: &dyn Display| Err(format!("{}: {why}", self.address(path)));
+        let real = match path.canonicalize() {
+            Ok(real) if real.starts_with(&self.path) => real,
+            // A draft that has got its name meanwhile, or a link to nothing: there is nothing to be read.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            _ => return refuse(&"leads out of the folder that is served"),
+        };
+        match fs::metadata(&real) {
+            Ok(meta) if meta.is_dir() => Ok(Some(real)),
+            Ok(meta) if !meta.is_file() => refuse(&"neither a file nor a folder"),
+            Ok(meta) if meta.len() > largest(path) => refuse(&"too large to be shown"),
+            Ok(_) => Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => refuse(&e),
         }
-        let kind = fs::metadata(path).map_err(told)?.file_type();
-        if kind.is_file() {
-            return Ok(());
-        }
-        if !kind.is_dir() {
-            return Err(format!("{}: neither a file nor a folder", self.address(path)));
-        }
-        if depth == 0 {
-            return Ok(());
-        }
-        fs::read_dir(path).map_err(told)?.try_for_each(|entry| self.examine_to(&entry.map_err(told)?.path(), depth - 1))
     }
 
     /// The address of a path below the folder, for people and for links.

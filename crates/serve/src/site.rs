@@ -34,7 +34,7 @@ pub(crate) struct Site {
     pub(crate) tags: TagFile,
     pub(crate) guard: Guard,
     pub(crate) writable: bool,
-    /// Pages that are made at the same time, so that the rest of the machine, which may be measuring, is left in peace.
+    /// Pages and lists that are made at the same time, so that the rest of the machine, which may be measuring, is left in peace.
     pub(crate) pages: Arc<Semaphore>,
 }
 
@@ -165,7 +165,7 @@ async fn in_turn(site: Arc<Site>, read: impl FnOnce(&Site) -> Response + Send + 
 }
 
 async fn results(State(site): State<Arc<Site>>, Query(fields): Fields, uri: Uri) -> Response {
-    reading(site, move |site| {
+    in_turn(site, move |site| {
         let entries = site.catalog.list(&site.root);
         list::page(&site.place, &Asked::of(&fields), &entries, &site.tags.read(&site.root), &uri)
     })

@@ -143,7 +143,8 @@ fn reconciliation(case: Case<'_>) -> Finding {
         return finding.not_applicable(WITHOUT_DATA);
     }
     let Some(reconciliation) = &case.run.reconciliation else {
-        return finding.not_judged("not reconciled in this run");
+        // It was killed before, or could not begin to look: what was lost then, nobody knows.
+        return finding.judged(Judgement::Deviation, "not reconciled in this run");
     };
     let missing: u64 = reconciliation.checked.iter().map(|item| item.missing).sum();
     let finding = finding.figure(format!("{missing} missing"));

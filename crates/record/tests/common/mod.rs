@@ -3,7 +3,7 @@
 
 use record::plan::{Plan, ScaleRule, SkipRule, TallyKind, TallyRule, TransactionRule};
 use record::recorder::{Clock, Outcome, Phase, Recorder, Sample};
-use record::run::{Ended, RunRecord};
+use record::run::{Ended, Reconciliation, RunRecord};
 use record::timeline::Stage;
 use record::verdict::{Finding, Verdict};
 use record::{Histograms, Summary, TimelineRow, judge};
@@ -166,6 +166,7 @@ pub(crate) fn good(warehouses: u32, seconds: f64) -> Run {
     });
     run.record.measured_seconds = seconds;
     run.record.ended = Ended::Completed;
+    run.record.reconciliation = Some(Reconciliation { passed: true, ..Reconciliation::default() });
     run.record.tare.cpu_share_of_threads = 0.1;
     run.timeline = timeline(&vec![orders as f64 / seconds; seconds as usize]);
     run

@@ -23,6 +23,8 @@ use report::Page;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::root::largest;
+
 pub(crate) use run::under_way;
 
 /// A kind of result.
@@ -167,14 +169,11 @@ pub(crate) fn file(kind: &Kind, path: &Path) -> std::path::PathBuf {
     }
 }
 
-/// The most that a document is read up to, bytes.
-const LARGEST: u64 = 64 << 20;
-
 /// Reads a JSON document.
 fn document(path: &Path) -> Result<Value, String> {
     let told = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
     let meta = std::fs::metadata(path).map_err(|e| told(&e))?;
-    if !meta.is_file() || meta.len() > LARGEST {
+    if !meta.is_file() || meta.len() > largest(path) {
         return Err(told(&"not a file of a size that is read"));
     }
     let text = std::fs::read(path).map_err(|e| told(&e))?;

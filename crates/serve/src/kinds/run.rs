@@ -14,7 +14,8 @@ use super::{Facts, Kind, Outcome, Rate, Sign, bare, words};
 pub(super) const KIND: Kind =
     Kind { section: "runs", name: "run", sign: Sign::Holds(RUN_JSON), is_series: false, facts, page };
 
-/// A run that writes nothing for so long is no longer there.
+/// A run that nobody holds, since its folder was copied or its process is gone, and that writes nothing for so long, is no
+/// longer there.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// The same while nothing is to be written: before the first second, and while the data are looked at after the last.
@@ -76,6 +77,10 @@ fn known(record: &RunRecord) -> Facts {
 fn is_under_way(path: &Path, record: &RunRecord) -> bool {
     if record.verdict.is_some() {
         return false;
+    }
+    // As long as its process is there it will come to a verdict, however long it looks at the data.
+    if record::folder::is_held(path) {
+        return true;
     }
     let written = |file: &str| path.join(file).metadata().and_then(|meta| meta.modified()).ok();
     let last = written(RUN_JSON).max(written(TIMELINE)).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -6,6 +6,7 @@ mod refusals;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use client::{Served, finish};
@@ -70,7 +71,7 @@ fn a_result_that_changes_is_read_again() {
     assert!(!served.get("/").body.contains("/runs/run"));
     served.run("run", |record| record.target.kind = "mariadb".to_owned());
     assert!(served.get("/").body.contains(">mariadb<"));
-    assert!(!served.get("/").body.contains(">workload "), "TPC-C is not named at each run");
+    assert!(!served.get("/").body.contains("\"note\">workload "), "TPC-C is not named at each run");
     served.run("other", |record| record.plan.workload = "bank".to_owned());
     assert!(served.get("/?q=bank").body.contains("<span class=\"note\">workload bank</span>"));
 }
@@ -252,14 +253,33 @@ fn a_run_is_told_as_it_goes() {
     assert!(page.contains("verdict: <strong>unconstrained</strong>") && !page.contains("/live.js"), "{page}");
 }
 
-#[test]
-fn a_run_that_was_killed_is_shown_as_far_as_it_came() {
-    let served = Served::new();
-    let path = served.under_way("killed", |_| {});
+/// A run that has written nothing for an hour.
+fn silent(served: &Served, name: &str) -> PathBuf {
+    let path = served.under_way(name, |_| {});
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
     for file in ["run.json", "timeline.csv"] {
         fs::File::options().append(true).open(path.join(file)).unwrap().set_modified(long_ago).unwrap();
     }
+    path
+}
+
+#[test]
+fn a_run_whose_process_is_there_is_under_way_however_silent_it_is() {
+    let served = Served::new();
+    let path = silent(&served, "silent");
+    let process = fs::File::open(&path).unwrap();
+    process.lock().unwrap();
+    assert!(served.get("/").body.contains("under way"));
+    assert!(served.get("/runs/silent").body.contains("pending"));
+    drop(process);
+    assert!(!served.get("/").body.contains("under way"));
+    assert!(served.get("/runs/silent").body.contains("the run did not end"));
+}
+
+#[test]
+fn a_run_that_was_killed_is_shown_as_far_as_it_came() {
+    let served = Served::new();
+    silent(&served, "killed");
     let page = served.get("/runs/killed").body;
     assert!(page.contains("the run did not end") && page.contains("id=\"verdict\""), "{page}");
     assert!(!page.contains(&served.folder.path().display().to_string()), "the place on this machine");

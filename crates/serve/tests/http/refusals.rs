@@ -1,6 +1,7 @@
 //! What is refused: other names, other origins, no token, what lies outside, and what is damaged or hostile.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 
 use serve::{Options, ServeError, Server, Token};
@@ -165,16 +166,23 @@ fn hostile_names_and_words_are_only_words() {
         record.target.version = "\"><b>\r\nevent: end".to_owned();
         record.plan.style = "<i>'".to_owned();
     });
-    served.under_way("live", |record| record.target.kind = "<script>alert(3)</script>\rdata: x".to_owned());
+    // The style stands in what is told of a run as it goes.
+    served.under_way("live", |record| {
+        record.target.kind = "<script>alert(3)</script>".to_owned();
+        record.plan.style = "<i>\rdata: x\r\revent: end".to_owned();
+    });
     served.run("plain", |_| {});
     let link = "/runs/%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E%22%27%26%252e%3F%23";
     let list = served.get("/").body;
     assert!(list.contains(&format!("href=\"{link}\"")), "{list}");
+    let compared = served.get(&format!("/compare?base=plain&new={}", &link[6..]));
+    assert_eq!(compared.status, 200, "{}", compared.body);
     let pages = [
         list,
         served.get(link).body,
         served.get("/runs/live").body,
-        served.get(&format!("/compare?base=plain&new={}", &link[6..])).body,
+        told(&served, "live"),
+        compared.body,
         served.get(&format!("/?q={}", &link[6..])).body,
         served.get("/runs/%3Cb%3E").body,
     ];
@@ -184,6 +192,63 @@ fn hostile_names_and_words_are_only_words() {
         }
     }
     assert!(served.get(link).status == 200);
+}
+
+/// What is told first of a run as it goes.
+fn told(served: &Served, name: &str) -> String {
+    let stream = served.send(&format!("GET /live/{name} HTTP/1.1\r\nHost: {}\r\n\r\n", served.address));
+    let lines =
+        BufReader::new(stream).lines().map(|line| line.unwrap()).skip_while(|line| !line.starts_with("event: "));
+    let event: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let is_one = event.iter().skip(1).all(|line| line.starts_with("data: ") && !line.contains('\r'));
+    assert!(event[0] == "event: parts" && is_one && event.len() > 1, "{event:?}");
+    assert!(event.concat().contains("data: x  event: end"), "no style in {event:?}");
+    event.concat()
+}
+
+#[test]
+fn damage_that_is_mended_is_forgotten() {
+    let served = Served::new();
+    let path = served.run("copied", |_| {});
+    // As copying it brings `run.json` before the rest.
+    fs::rename(path.join("timeline.csv"), served.folder.path().join("rest")).unwrap();
+    assert!(served.get("/").body.contains("timeline.csv: no such file"));
+    fs::rename(served.folder.path().join("rest"), path.join("timeline.csv")).unwrap();
+    let list = served.get("/").body;
+    assert!(list.contains("mark unconstrained") && !list.contains("damaged"), "{list}");
+}
+
+#[test]
+fn what_is_too_large_is_not_read() {
+    let served = Served::new();
+    for (name, file, length) in
+        [("wide", "run.json", 64 << 20), ("long", "timeline.csv", 1 << 30), ("deep", "latency.hlog", 1 << 30)]
+    {
+        let path = served.run(name, |_| {}).join(file);
+        fs::File::options().write(true).open(path).unwrap().set_len(length + 1).unwrap();
+        let page = served.get(&format!("/runs/{name}"));
+        let told = format!("{name}/{file}: too large to be shown");
+        assert!(page.status == 422 && page.body.contains(&told), "{}", page.body);
+        assert!(served.get("/").body.contains(&told));
+    }
+}
+
+#[test]
+fn links_in_circles_and_to_nothing_are_no_damage() {
+    let served = Served::new();
+    let path = served.run("circles", |_| {});
+    for number in 0..50 {
+        symlink(".", path.join(format!("circle-{number}"))).unwrap();
+    }
+    symlink("nothing", path.join(".run.json.new")).unwrap();
+    assert_eq!(served.get("/runs/circles").status, 200);
+    let list = served.get("/").body;
+    assert!(list.contains("href=\"/runs/circles\"") && !list.contains("damaged"), "{list}");
+    // What lies behind a link is looked at as well.
+    let other = served.run("other", |_| {});
+    symlink(served.folder.path(), other.join("out")).unwrap();
+    symlink(&other, path.join("inner")).unwrap();
+    assert!(served.get("/runs/circles").body.contains("circles/inner/out: leads out of the folder"));
 }
 
 #[test]
