@@ -60,6 +60,11 @@ pub(crate) fn leave() {
     drop(left);
 }
 
+/// Columns and rows of the terminal; none if it is gone.
+pub(super) fn size() -> Option<(u16, u16)> {
+    rustix::termios::tcgetwinsize(io::stdin()).ok().map(|size| (size.ws_col, size.ws_row))
+}
+
 /// Takes in what was said; whether there was anything.
 pub(super) fn hear() -> bool {
     screen().as_mut().is_some_and(Screen::hear)

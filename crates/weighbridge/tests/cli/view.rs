@@ -138,7 +138,15 @@ fn screen(written: &str) -> String {
     lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned() + "\n").collect()
 }
 
-fn ended(child: Child) -> (i32, String) {
+fn ended(mut child: Child) -> (i32, String) {
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it never ended");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let Output { status, stdout, .. } = child.wait_with_output().unwrap();
     (status.code().unwrap_or(-1), String::from_utf8(stdout).unwrap())
 }
@@ -204,6 +212,20 @@ fn a_load_and_a_run_are_shown_live_and_give_the_terminal_back() {
     assert!(status == 130 || (status == 0 && result.contains("NOPM")), "{status} {result}");
     terminal.wait_until("the main screen", |written| written.contains(LEAVE));
     assert!(terminal.restored(), "{:?}", terminal.written());
+}
+
+#[test]
+fn keys_that_the_view_does_not_know_hold_nothing() {
+    let place = Place::new();
+    let out = place.text("out");
+    let run = ["run", "--url", "null:", "--ramp", "0s", "--duration", "3s", "--warehouses", "1", "--out", &out];
+    let mut terminal = Terminal::new(30, 100);
+    let child = terminal.start(&run, &[]);
+    terminal.wait_for("measured  0:0");
+    terminal.press("\x1b[");
+    let (status, result) = ended(child);
+    assert!(status == 0 || status == 3, "{}", terminal.written());
+    assert!(result.contains("verdict"), "{result}");
 }
 
 #[test]
