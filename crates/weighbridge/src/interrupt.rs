@@ -58,17 +58,18 @@ fn listen(stop: &watch::Sender<bool>) {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            // Before anything that may fail or wait.
+            stop.send_replace(true);
             if let Some(worker) = Pid::from_raw(WORKER.load(Ordering::SeqCst)) {
                 // It may have ended just now.
                 let _ = kill_process(worker, Signal::INT);
             }
             if !first {
                 crate::tui::leave();
-                eprintln!("interrupted again: leaving at once");
+                say!("interrupted again: leaving at once");
                 std::process::exit(130);
             }
-            eprintln!("interrupted: ending early (once more to leave at once)");
-            stop.send_replace(true);
+            say!("interrupted: ending early (once more to leave at once)");
         }
     });
 }

@@ -95,6 +95,6 @@ fn lines(unit: &'static str, read: &dyn Fn() -> Reading, ended: &AtomicBool) {
         let rate = now.done as f64 / seconds;
         let percent = 100.0 * now.done as f64 / now.total.max(1) as f64;
         let left = (now.total.saturating_sub(now.done)) as f64 / rate.max(1e-9);
-        eprintln!("{seconds:6.0}s  {percent:5.1}%  {} {unit}  {rate:.0}/s  left {left:.0}s  {}", now.done, now.doing);
+        say!("{seconds:6.0}s  {percent:5.1}%  {} {unit}  {rate:.0}/s  left {left:.0}s  {}", now.done, now.doing);
     }
 }

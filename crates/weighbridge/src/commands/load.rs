@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
     }
     if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
-        eprintln!("{hint}");
+        say!("{hint}");
     }
     Ok(Status::Done)
 }
