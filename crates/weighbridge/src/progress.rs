@@ -1,9 +1,8 @@
 //! Progress on standard error: a bar on a terminal, a line every few seconds elsewhere.
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,18 +20,26 @@ pub(crate) struct Reading {
 /// Shows progress, in a thread of its own, until it is dropped.
 pub(crate) struct Progress {
     ended: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    /// Closed once the thread has ended.
+    thread: mpsc::Receiver<()>,
 }
 
 const REFRESH: Duration = Duration::from_millis(100);
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// How long the end waits for a terminal that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Progress {
     /// Starts `show`, which is to go on until it is told to end.
     pub(crate) fn shown(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let until = ended.clone();
-        Self { ended, thread: Some(std::thread::spawn(move || show(&until))) }
+        let (alive, thread) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _alive = alive;
+            show(&until);
+        });
+        Self { ended, thread }
     }
 
     /// Starts to show what `read` says; `unit` is what is counted.
@@ -58,9 +65,8 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        // There is a result, whether anything can be shown or not.
+        let _ = self.thread.recv_timeout(PATIENCE);
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -48,6 +48,20 @@ impl Terminal {
     fn resize(&self, rows: u16, columns: u16) {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&self.slave, size).unwrap();
+    }
+
+    /// Fills it, so that nothing more can be written to it as long as what is returned is kept.
+    fn stall(&self) -> MutexGuard<'_, Vec<u8>> {
+        let held = self.written.lock().unwrap();
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let mut filler = File::from(ioctl_tiocgptpeer(&self.master, flags).unwrap());
+        rustix::io::ioctl_fionbio(&filler, true).unwrap();
+        // Its reader may be about to take a last piece.
+        for _ in 0..10 {
+            while filler.write(b" ").is_ok() {}
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        held
     }
 
     /// Starts the tool with this as its terminal, and its result to be read.
@@ -226,6 +240,28 @@ fn keys_that_the_view_does_not_know_hold_nothing() {
     let (status, result) = ended(child);
     assert!(status == 0 || status == 3, "{}", terminal.written());
     assert!(result.contains("verdict"), "{result}");
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_nothing() {
+    let place = Place::new();
+    for (times, status) in [(1, [0, 3]), (2, [130, 130])] {
+        let out = place.text(&format!("out{times}"));
+        let run = ["run", "--url", "null:", "--ramp", "0s", "--duration", "1h", "--warehouses", "1", "--out", &out];
+        let terminal = Terminal::new(30, 100);
+        let child = terminal.start(&run, &[]);
+        terminal.wait_for("measured  0:0");
+        let held = terminal.stall();
+        for _ in 0..times {
+            signal(&child, "-TERM");
+            // Two that come at once count once.
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        let (ended, result) = ended(child);
+        assert!(status.contains(&ended), "{ended} {result}");
+        assert_eq!(result.contains("verdict"), times == 1, "{result}");
+        drop(held);
+    }
 }
 
 #[test]
