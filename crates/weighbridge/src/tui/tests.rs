@@ -187,6 +187,15 @@ fn a_load() {
 }
 
 #[test]
+fn a_resumed_load_has_the_rates_of_its_own_rows() {
+    let mut state = LoadState::new("load".into(), "rows");
+    for (at, done, total) in [(0.0, 0, 0), (60.0, 900, 1000), (65.0, 930, 1000), (70.0, 950, 1000)] {
+        state.take_at(at, Reading { done, total, doing: String::new() });
+    }
+    assert_eq!((state.mean(), state.past.as_slice()), (5.0, &[6.0, 4.0][..]));
+}
+
+#[test]
 fn help() {
     let none = Messages::default();
     let mode = Mode { help: true, ..Mode::default() };
