@@ -4,7 +4,7 @@
 //! by a pipe that stands in for standard error.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +20,9 @@ use rustix::stdio::dup2_stderr;
 
 use super::messages::Messages;
 
+/// More than nearly all frames have, so that each is one write.
+const FRAME_BYTES: usize = 1 << 16;
+
 /// The one terminal of this process, while a view has it.
 static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
 
@@ -29,7 +32,7 @@ fn screen() -> MutexGuard<'static, Option<Screen>> {
 }
 
 struct Screen {
-    terminal: Terminal<CrosstermBackend<File>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     /// Standard error as it was.
     stderr: OwnedFd,
     /// What is written to it now.
@@ -43,7 +46,8 @@ pub(super) fn take() -> io::Result<()> {
     let (said, say) = pipe_with(PipeFlags::CLOEXEC)?;
     // Only this end: whoever writes waits rather than fails.
     rustix::io::ioctl_fionbio(&said, true)?;
-    let terminal = Terminal::new(CrosstermBackend::new(File::from(stderr.try_clone()?)))?;
+    let out = BufWriter::with_capacity(FRAME_BYTES, File::from(stderr.try_clone()?));
+    let terminal = Terminal::new(CrosstermBackend::new(out))?;
     let mut taken = screen();
     // From here on dropping it gives everything back.
     let screen = taken.insert(Screen { terminal, stderr, said: File::from(said), messages: Messages::default() });
