@@ -134,7 +134,7 @@ fn show<P: Picture>(mut picture: P, mut refresh: impl FnMut(&mut P) -> bool, end
     let mut size = None;
     while !ended.load(Ordering::Relaxed) {
         stale |= refresh(&mut picture);
-        stale |= screen::hear();
+        stale |= screen::heard();
         let before = std::mem::replace(&mut size, screen::size());
         stale |= size != before;
         let wait = drawn.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()));
