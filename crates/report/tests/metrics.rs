@@ -112,4 +112,8 @@ fn the_dashboard_asks_for_what_there_is() {
         }
     }
     assert!(asked > 15, "{asked}");
+    // All is all the clients that there are; with a value of its own it would be all that Prometheus scrapes.
+    for variable in dashboard["templating"]["list"].as_array().unwrap() {
+        assert!(variable.get("allValue").is_none(), "{variable}");
+    }
 }

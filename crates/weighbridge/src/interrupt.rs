@@ -2,8 +2,9 @@
 
 use std::io;
 use std::process::{Child, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
 
@@ -14,6 +15,9 @@ use tokio::sync::watch;
 static WORKER: AtomicI32 = AtomicI32::new(0);
 
 static STOP: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+
+/// How long an end waits for a terminal that takes nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The variable that tells a process for which one it works.
 pub(crate) const PARENT: &str = "WEIGHBRIDGE_PARENT";
@@ -58,19 +62,32 @@ fn listen(stop: &watch::Sender<bool>) {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            // Before anything that may fail or wait.
+            stop.send_replace(true);
             if let Some(worker) = Pid::from_raw(WORKER.load(Ordering::SeqCst)) {
                 // It may have ended just now.
                 let _ = kill_process(worker, Signal::INT);
             }
             if !first {
-                crate::tui::leave();
-                eprintln!("interrupted again: leaving at once");
+                briefly(|| {
+                    crate::tui::leave();
+                    say!("interrupted again: leaving at once");
+                });
                 std::process::exit(130);
             }
-            eprintln!("interrupted: ending early (once more to leave at once)");
-            stop.send_replace(true);
+            briefly(|| say!("interrupted: ending early (once more to leave at once)"));
         }
     });
+}
+
+/// Does what may wait for a terminal, and goes on without it where that takes long.
+fn briefly(act: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        act();
+        drop(done);
+    });
+    let _ = is_done.recv_timeout(PATIENCE);
 }
 
 /// Waits for a process that works for this one, which gets every signal that this one gets.

@@ -1,4 +1,8 @@
 //! weighbridge: what did the database carry, and can the reading be believed?
+#![warn(clippy::print_stderr, reason = "`say!` does not panic where nobody listens")]
+
+#[macro_use]
+mod output;
 
 mod cli;
 mod commands;
@@ -7,7 +11,6 @@ mod interrupt;
 mod metrics;
 #[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
 mod otlp;
-mod output;
 mod progress;
 mod scenario;
 mod tui;
@@ -67,11 +70,11 @@ fn main() -> ExitCode {
         // Whoever reads us has read enough.
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
-            eprintln!("error: {message}");
+            say!("error: {message}");
             ExitCode::from(2)
         }
         Err(Failure::Failed(message)) => {
-            eprintln!("error: {message}");
+            say!("error: {message}");
             ExitCode::from(1)
         }
     }
@@ -87,5 +90,7 @@ fn log_to_stderr() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .without_time()
+        // It would say on standard error, and panic, that standard error can't be written to.
+        .log_internal_errors(false)
         .init();
 }

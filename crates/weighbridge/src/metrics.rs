@@ -25,7 +25,7 @@ impl Metrics {
         let exporter = args.otlp.as_deref().map(Exporter::start).transpose().map_err(Failure::Usage)?;
         let server = args.metrics.map(MetricsServer::start).transpose()?;
         if let Some(server) = &server {
-            eprintln!("metrics: http://{}/metrics", server.address());
+            say!("metrics: http://{}/metrics", server.address());
         }
         let wanted = exporter.is_some() || server.is_some();
         Ok(wanted.then(|| Metrics { server, exporter, metrics: report::Metrics::default() }))

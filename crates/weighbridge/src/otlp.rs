@@ -113,7 +113,7 @@ async fn export(
         if let Err(why) = sent
             && !std::mem::replace(&mut said, true)
         {
-            eprintln!("warning: metrics can't be exported to {}: {why} (said once)", link.shown);
+            say!("warning: metrics can't be exported to {}: {why} (said once)", link.shown);
         }
     };
     loop {

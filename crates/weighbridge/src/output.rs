@@ -1,8 +1,16 @@
-//! Standard output: results only, and no panic when nobody reads it any more.
+//! Standard output: results only. Standard error: everything else. No panic when nobody reads them any more.
 
 use std::io::{self, Write};
 
 use crate::commands::Failure;
+
+/// Says a line on standard error, like `eprintln!`, which would panic where nobody listens any more: after Ctrl-C, say,
+/// that ended the `tee` behind the pipe as well. What is worked at goes on, and has its result.
+macro_rules! say {
+    ($($what:tt)*) => {{
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr().lock(), format_args!("{}\n", format_args!($($what)*)));
+    }};
+}
 
 /// Writes text and a line end to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

@@ -278,4 +278,25 @@ mod tests {
             [("weighbridge.transaction_response", "s"), ("process.cpu", "s"), ("weighbridge.warehouses", "")];
         assert_eq!(found.map(name_and_unit), expected.map(|(name, unit)| (name.to_owned(), unit)));
     }
+
+    #[test]
+    fn times_lie_in_the_buckets_that_their_numbers_say() {
+        let mut times = Times::default();
+        // Powers of two, each the upper edge of its bucket; and less than a microsecond.
+        for (us, count) in [(0, 1), (500_000, 1), (1_000_000, 2), (2_000_000, 1)] {
+            times.exponential.add(us, count);
+        }
+        let sample = Sample { labels: Vec::new(), value: Value::Times(times) };
+        let point = histogram(&sample, Span { start: 1, end: 2 }).unwrap_or_default();
+        assert_eq!((point.zero_count, point.scale), (1, 4));
+        let Buckets { offset, bucket_counts } = point.positive.unwrap_or_default();
+        // By OTLP's definition number i holds what is above base^i and not above base^(i+1), with base = 2^(2^-scale).
+        let base = 2f64.powf(2f64.powi(-point.scale));
+        let full = bucket_counts.iter().zip(offset..).filter(|(count, _)| **count > 0);
+        let found: Vec<(i32, f64, u64)> = full.map(|(count, i)| (i, base.powi(i + 1), *count)).collect();
+        assert_eq!(found.iter().map(|(i, _, count)| (*i, *count)).collect::<Vec<_>>(), [(-17, 1), (-1, 2), (15, 1)]);
+        for ((_, edge, _), seconds) in found.iter().zip([0.5, 1.0, 2.0]) {
+            assert!((edge / seconds - 1.0).abs() < 1e-9, "{edge} for {seconds}");
+        }
+    }
 }

@@ -53,7 +53,7 @@ async fn test(args: &AcidArgs, place: &Place) -> Result<AcidResult, Failure> {
     let version = session.describe().await?.version;
     drop(session);
     for what in put_back(place).await? {
-        eprintln!("put back what an earlier test had left changed: {what}");
+        say!("put back what an earlier test had left changed: {what}");
     }
     let dialect = gateways.dialect();
     let started_at = Some(jiff::Timestamp::now());
@@ -66,7 +66,7 @@ async fn test(args: &AcidArgs, place: &Place) -> Result<AcidResult, Failure> {
         }
         let judged = asked || args.isolation.is_empty() && level == dialect.default_isolation();
         let tests = if dialect.isolations().contains(&level) {
-            eprintln!("testing {level}, seed {seed}");
+            say!("testing {level}, seed {seed}");
             let tested = test_level(place, level, || *stop.borrow(), tell).await;
             if *stop.borrow() {
                 put_back(place).await?;
@@ -99,7 +99,7 @@ fn tell(test: &TestResult) {
         Outcome::NotOffered => "not offered",
         Outcome::Undecided => "UNDECIDED",
     };
-    eprintln!("  {:<22} {outcome:<9} {}", test.name, test.seen);
+    say!("  {:<22} {outcome:<9} {}", test.name, test.seen);
 }
 
 async fn conditions(gateways: &Gateways, warehouses: i32) -> Result<Vec<CheckResult>, Failure> {

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
         drop(session);
         let mut advised = Vec::new();
         for statement in &statements {
-            let tell = |line: &str| eprintln!("{line}");
+            let tell = |line: &str| say!("{line}");
             match advise(gateways.first(), statement, &values, &options, &limits, &tell).await {
                 Ok(advice) => advised.push(advice),
                 Err(e) => return Ok((advised, Err(e))),

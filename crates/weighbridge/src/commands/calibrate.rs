@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
     let reading = |url: &str, style: Style, warehouses: i32| -> Result<Reading, Failure> {
         let gateways = Gateways::from(Url::parse(url)?);
         let load = Load { gateways, style, warehouses, connections: CONNECTIONS, duration: args.duration };
-        eprintln!("{warehouses} warehouses on {url}, style {style}, {} s", args.duration.as_secs());
+        say!("{warehouses} warehouses on {url}, style {style}, {} s", args.duration.as_secs());
         let reading = weigh(&load, &folder, &stop).map_err(|e| match e {
             RunError::Usage(message) => Failure::Usage(message),
             other => Failure::Failed(other.to_string()),

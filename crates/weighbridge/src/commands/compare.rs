@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
     }
     let effect = &comparison.decisive;
     if args.fail_if_slower.is_some() && effect.interval.is_none() {
-        eprintln!("--fail-if-slower can't be judged: the runs are too short to tell a difference from chance");
+        say!("--fail-if-slower can't be judged: the runs are too short to tell a difference from chance");
         return Ok(Status::NotBelieved);
     }
     let too_slow = args.fail_if_slower.is_some_and(|allowed| effect.significant && effect.loss() > allowed.0);
@@ -36,7 +36,7 @@ fn side(source: &str) -> Result<Vec<Compared>, Failure> {
     let fetched = fetch(source)?;
     if fetched.is_brought() || fetched.path.join(RUN_JSON).exists() {
         let run = Compared::open(&fetched.path).map_err(|e| fetched.failure(&e))?.named(source);
-        run.warnings().iter().for_each(|warning| eprintln!("warning: {}", fetched.in_its_place(warning)));
+        run.warnings().iter().for_each(|warning| say!("warning: {}", fetched.in_its_place(warning)));
         return Ok(vec![run]);
     }
     std::fs::read_dir(&fetched.path).map_err(|e| Failure::Failed(format!("{source}: {e}")))?;
@@ -45,6 +45,6 @@ fn side(source: &str) -> Result<Vec<Compared>, Failure> {
         return Err(Failure::Failed(format!("{source}: neither a run folder nor a folder of them")));
     }
     let runs = repetitions.iter().map(|folder| Compared::open(folder)).collect::<Result<Vec<Compared>, _>>()?;
-    runs.iter().flat_map(Compared::warnings).for_each(|warning| eprintln!("warning: {warning}"));
+    runs.iter().flat_map(Compared::warnings).for_each(|warning| say!("warning: {warning}"));
     Ok(runs)
 }

@@ -49,17 +49,17 @@ pub(crate) fn run(args: &DemoArgs) -> Ended {
     }
     let status = ended?;
     if args.output.format() != ResultFormat::Json {
-        eprint!("{}", what_next());
+        say!("{}", what_next().trim_end());
     }
     Ok(status)
 }
 
 fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
     let gateways = Gateways::from(Url::parse(&format!("sqlite:{}", file.display()))?);
-    eprintln!("1. load: one warehouse into {gateways}");
+    say!("1. load: one warehouse into {gateways}");
     let plan = LoadPlan::new(Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false));
     super::load::with_progress(&runtime()?, &gateways, plan, false)?;
-    eprintln!("2. run: five transactions, no keying and think times; then 3. the checks");
+    say!("2. run: five transactions, no keying and think times; then 3. the checks");
     let options = Options {
         ramp: RAMP,
         pacing: Pacing::None,

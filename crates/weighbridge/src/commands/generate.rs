@@ -80,7 +80,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Ended {
     text.push_str(&format!("{rows:>10} rows  {:>8.1} MB  in {seconds:.1} s", bytes as f64 / 1e6));
     match destination {
         Destination::Folder(_) => output::print(&text)?,
-        Destination::StandardOutput => eprintln!("{text}"),
+        Destination::StandardOutput => say!("{text}"),
     }
     Ok(Status::Done)
 }

@@ -29,7 +29,7 @@ fn up(args: &LabUpArgs) -> Ended {
         return already(args, nodes, delays.as_ref(), &found, &folder);
     }
     interrupt::on_stop(lab::interrupt);
-    eprintln!("starting {kind} in {}", folder.display());
+    say!("starting {kind} in {}", folder.display());
     let regions: Vec<&str> = regions.iter().map(String::as_str).collect();
     let settings: Vec<(&str, &str)> =
         args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -40,9 +40,9 @@ fn up(args: &LabUpArgs) -> Ended {
     show(args.json, &started, &folder)?;
     if !args.json {
         let url = &started.urls()[0];
-        eprintln!("\nTry next:");
+        say!("\nTry next:");
         for command in [&format!("load --url {url} --warehouses 1"), "lab status", &format!("lab down {kind}")] {
-            eprintln!("  {} {command}{}", me(), dir(&args.folder, command));
+            say!("  {} {command}{}", me(), dir(&args.folder, command));
         }
     }
     Ok(Status::Done)
@@ -118,7 +118,7 @@ fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Desc
     let is = format!("{kind} is {condition} in {}", folder.display());
     Err(Failure::Failed(match condition {
         Condition::Up if same => {
-            eprintln!("{kind} is up already, in {}", folder.display());
+            say!("{kind} is up already, in {}", folder.display());
             show(args.json, found, folder)?;
             return Ok(Status::Done);
         }
@@ -162,7 +162,7 @@ fn down(args: &LabDownArgs) -> Ended {
     }
     if stopped.is_empty() && failures.is_empty() {
         let what = args.kind.map_or("nothing".to_owned(), |kind| format!("no {kind}"));
-        eprintln!("there is {what} in {}", base.display());
+        say!("there is {what} in {}", base.display());
     }
     if args.json {
         output::print_json(&json!({ "stopped": stopped }))?;
@@ -180,9 +180,9 @@ fn stop(kind: Kind, base: &Path) -> Result<bool, String> {
     lab::down(&found, base).map_err(|e| format!("stopping {kind}: {e}"))?;
     let folder = lab::folder(kind, base);
     match alive {
-        0 => eprintln!("{kind}: its processes were gone; removed {}", folder.display()),
-        1 => eprintln!("{kind}: stopped 1 server, removed {}", folder.display()),
-        _ => eprintln!("{kind}: stopped {alive} servers, removed {}", folder.display()),
+        0 => say!("{kind}: its processes were gone; removed {}", folder.display()),
+        1 => say!("{kind}: stopped 1 server, removed {}", folder.display()),
+        _ => say!("{kind}: stopped {alive} servers, removed {}", folder.display()),
     }
     Ok(true)
 }

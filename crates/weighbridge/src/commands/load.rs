@@ -39,7 +39,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
             let coming = coming(args, worker, &plan);
             with_others(&runtime, &gateways, plan, coming, args.view.live())?
         }
-        _ => timed(&runtime, &gateways, plan, args.view.live())?,
+        _ => with_progress(&runtime, &gateways, plan, args.view.live())?,
     };
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
     }
     if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
-        eprintln!("{hint}");
+        say!("{hint}");
     }
     Ok(Status::Done)
 }
@@ -132,7 +132,7 @@ fn with_others(
         Ok::<_, Failure>((meeting, plan))
     });
     let (meeting, plan) = meeting?;
-    let (mut report, seconds) = timed(runtime, gateways, plan, live)?;
+    let (mut report, seconds) = with_progress(runtime, gateways, plan, live)?;
     let lost: Vec<String> = runtime.block_on(meeting.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
     if !lost.is_empty() {
         let of = worker.of();
@@ -223,32 +223,23 @@ pub(super) fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
     asked.map_or_else(|| sessions(gateways), usize::from)
 }
 
-/// Loads, and says how many seconds that took, waits for other workers left out.
-fn timed(
-    runtime: &tokio::runtime::Runtime,
-    gateways: &Gateways,
-    plan: LoadPlan,
-    live: bool,
-) -> Result<(LoadReport, f64), LoadError> {
-    let started = Instant::now();
-    let report = with_progress(runtime, gateways, plan, live)?;
-    Ok((report, started.elapsed().as_secs_f64()))
-}
-
-/// Loads, with progress on standard error, or in a live view; Ctrl-C ends it in order.
+/// Loads, with progress on standard error, or in a live view; Ctrl-C ends it in order. Says how many seconds that took,
+/// waits for other workers left out, and those for the display.
 pub(super) fn with_progress(
     runtime: &tokio::runtime::Runtime,
     gateways: &Gateways,
     plan: LoadPlan,
     live: bool,
-) -> Result<LoadReport, LoadError> {
+) -> Result<(LoadReport, f64), LoadError> {
     let progress = Arc::new(LoadProgress::default());
     let stopped = progress.clone();
     interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
     let last = plan.first_warehouse + plan.warehouses - 1;
     let title = format!("load of warehouses {} to {last} into {gateways}", plan.first_warehouse);
     let _shown = Progress::of_load(title, live, progress.clone());
-    runtime.block_on(load(gateways, plan, progress))
+    let started = Instant::now();
+    let report = runtime.block_on(load(gateways, plan, progress))?;
+    Ok((report, started.elapsed().as_secs_f64()))
 }
 
 fn text(gateways: &Gateways, first: i32, warehouses: i32, report: &LoadReport, seconds: f64) -> String {

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &MergeArgs) -> Ended {
     let fetched = args.runs.iter().map(|run| fetch(run)).collect::<Result<Vec<Fetched>, Failure>>()?;
     let runs = fetched.iter().map(Fetched::open).collect::<Result<Vec<OpenedRun>, Failure>>()?;
     for warning in runs.iter().flat_map(|run| &run.warnings) {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let merged = merge(runs, &args.out, args.force).map_err(|e| match e {
         MergeError::Unlike(_) | MergeError::Whole(_) | MergeError::Overlap { .. } => Failure::Usage(e.to_string()),

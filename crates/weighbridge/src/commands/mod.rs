@@ -111,7 +111,7 @@ fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i
 
 /// Says for whom a worker of a fleet is about to wait.
 fn announce(worker: Worker, wait: Duration) {
-    eprintln!("{worker}: waiting for the others, at most {}", human(wait));
+    say!("{worker}: waiting for the others, at most {}", human(wait));
 }
 
 fn human(duration: Duration) -> String {

@@ -59,7 +59,7 @@ pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
         }
         let options = RegionsOptions { places, delays_ms: None, repeat: args.repeat, scale, seed, keep: false };
         let stop = interrupt::stop();
-        Ok(tuning::regions::run(&options, || *stop.borrow(), |doing| eprintln!("{doing}")).await?)
+        Ok(tuning::regions::run(&options, || *stop.borrow(), |doing| say!("{doing}")).await?)
     })?;
     show(&result, args.html.as_deref(), args.json)
 }
@@ -88,7 +88,7 @@ pub(super) fn run(args: &LabRegionsArgs) -> Ended {
 
 /// In servers that go when it is over, however it ends.
 fn in_temporary(args: &LabRegionsArgs, delays: &Delays) -> Result<RegionsResult, Failure> {
-    eprintln!("starting PostgreSQL in {}", args.regions.join(", "));
+    say!("starting PostgreSQL in {}", args.regions.join(", "));
     let servers = PostgresRegions::start(delays)?;
     servers.create_database(DATABASE)?;
     lesson(args, delays, &servers.urls(DATABASE))
@@ -102,7 +102,7 @@ fn in_kept(args: &LabRegionsArgs, delays: &Delays) -> Result<RegionsResult, Fail
         let remove = format!("{} lab down postgres{}", me(), dir(args.folder.dir.as_deref()));
         return Err(Failure::Failed(format!("there is a postgres in {}: `{remove}` first", folder.display())));
     }
-    eprintln!("starting PostgreSQL in {}, in {}", args.regions.join(", "), folder.display());
+    say!("starting PostgreSQL in {}, in {}", args.regions.join(", "), folder.display());
     let holder = holder(Kind::Postgres, &base)?;
     let regions: Vec<&str> = args.regions.iter().map(String::as_str).collect();
     let distance = Some(Distance { delays, holder: &holder });
@@ -112,7 +112,7 @@ fn in_kept(args: &LabRegionsArgs, delays: &Delays) -> Result<RegionsResult, Fail
         // Why it failed is said; nobody wants to keep what came of it.
         let _ = lab::down(&kept, &base);
     })?;
-    eprintln!("kept, with the tables in the schema {}:\n  {}", tuning::regions::SCHEMA, kept.urls().join("\n  "));
+    say!("kept, with the tables in the schema {}:\n  {}", tuning::regions::SCHEMA, kept.urls().join("\n  "));
     Ok(result)
 }
 
@@ -130,5 +130,5 @@ fn lesson(args: &LabRegionsArgs, delays: &Delays, urls: &[String]) -> Result<Reg
     let (repeat, keep) = (args.repeat, args.keep);
     let options = RegionsOptions { places, delays_ms: Some(delays_ms), repeat, scale: SCALE, seed: SEED, keep };
     let stop = interrupt::stop();
-    Ok(runtime()?.block_on(tuning::regions::run(&options, || *stop.borrow(), |doing| eprintln!("{doing}")))?)
+    Ok(runtime()?.block_on(tuning::regions::run(&options, || *stop.borrow(), |doing| say!("{doing}")))?)
 }

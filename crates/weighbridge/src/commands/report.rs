@@ -41,14 +41,14 @@ pub(super) fn write_page(opened: &OpenedRun, path: &Path) -> Result<(), RecordEr
 /// Writes a page, and says where.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), RecordError> {
     record::folder::write_whole(path, page.as_bytes())?;
-    eprintln!("page: {}", path.display());
+    say!("page: {}", path.display());
     Ok(())
 }
 
 /// Prints a run's result; not believed if its verdict is `invalid`.
 pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     for warning in &opened.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let (run, summary) = (&opened.record, Summary::of(opened));
     let verdict = record::judge(run, &summary, &opened.timeline);
@@ -65,11 +65,8 @@ pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     }
     // The other tools' lines have no place for it.
     if matches!(format, ResultFormat::Cockroach | ResultFormat::Yugabyte) {
-        eprintln!("verdict: {}", verdict.status.name());
-        verdict
-            .reasons
-            .iter()
-            .for_each(|reason| eprintln!("  {}: {}; limit {}", reason.rule, reason.figure, reason.limit));
+        say!("verdict: {}", verdict.status.name());
+        verdict.reasons.iter().for_each(|reason| say!("  {}: {}; limit {}", reason.rule, reason.figure, reason.limit));
     }
     Ok(if verdict.status == VerdictStatus::Invalid { Status::NotBelieved } else { Status::Done })
 }

@@ -153,10 +153,10 @@ impl Keeper {
         let Some(snapshot) = &self.snapshot else { return Ok(()) };
         let runtime = runtime()?;
         if runtime.block_on(snapshot.is_there())? {
-            eprintln!("{}bringing the data back", self.prefix());
+            say!("{}bringing the data back", self.prefix());
             return Ok(runtime.block_on(snapshot.restore())?);
         }
-        eprintln!("{}taking a snapshot of the data", self.prefix());
+        say!("{}taking a snapshot of the data", self.prefix());
         Ok(runtime.block_on(snapshot.take())?)
     }
 

@@ -145,7 +145,7 @@ pub(super) fn drive_to_the_end(
         if let drive::Workload::Own(own) = &options.workload {
             record::folder::write_whole(&folder.file(WORKLOAD), own.text.as_bytes())?;
         }
-        eprintln!(
+        say!(
             "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
             plan.terminals,
             plan.connections,
@@ -211,7 +211,7 @@ fn bring_back(faults: Option<&Faults>, injector: Option<Injector>) -> Vec<record
         let back = faults.place.restore().and_then(|()| super::auditing::await_recovery(&faults.place.gateways));
         // What can't be brought back can't be audited either, which is where it is said.
         if let Err(Failure::Failed(why) | Failure::Usage(why)) = back {
-            eprintln!("warning: {why}");
+            say!("warning: {why}");
         }
     }
     made
@@ -286,9 +286,10 @@ impl Lines {
     /// Rates are per minute: the headline of this second, the headline since the measurement began, all transactions.
     fn show(&mut self, row: &TimelineRow) {
         if self.lines.is_multiple_of(HEADER_EVERY) {
-            eprintln!(
+            say!(
                 " elapsed  phase    {:>11}  {:>11}  tx/min now  p50 ms  p90 ms  p99 ms   max ms  errors  retries  waiting  cpu %",
-                self.rates[0], self.rates[1],
+                self.rates[0],
+                self.rates[1],
             );
         }
         self.lines += 1;
@@ -300,7 +301,7 @@ impl Lines {
             self.measured_headline += counted;
         }
         let rate = |count: u64, seconds: f64| 60.0 * count as f64 / seconds.max(1e-3);
-        eprintln!(
+        say!(
             "{:7.1}s  {:<8} {:>11.0} {:>12.1} {:>11.0} {:>7.1} {:>7.1} {:>7.1} {:>8.1} {:>7} {:>8} {:>8} {:>6.0}",
             row.elapsed_s,
             row.stage.name(),

@@ -170,7 +170,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
 
     let mut measured = Measured { differences, believed: true, ..Measured::default() };
     for (number, words) in (1..).zip(&lines) {
-        eprintln!("step {number} of {}: weighbridge {}", lines.len(), words.join(" "));
+        say!("step {number} of {}: weighbridge {}", lines.len(), words.join(" "));
         carry_out(words, args, &folder, &mut measured)?;
     }
     tell_differences(&scenario, &case, args, &gateways[0], &mut measured.differences);

@@ -138,7 +138,7 @@ struct Trials<'a> {
 impl Trials<'_> {
     /// Whether a run on so many warehouses is valid.
     fn holds(&mut self, warehouses: u32) -> Result<bool, Failure> {
-        eprintln!("trial {}: {warehouses} warehouses", self.done.len() + 1);
+        say!("trial {}: {warehouses} warehouses", self.done.len() + 1);
         self.keeper.before_run(Some(self.loaded))?;
         let folder = self.folder.join(format!("{warehouses}w"));
         let own = ["run".to_owned(), "--warehouses".to_owned(), warehouses.to_string()];
@@ -162,7 +162,7 @@ impl Trials<'_> {
         let holds = status != "invalid";
         let trial = Trial { warehouses, holds, result, folder };
         let why = if holds { String::new() } else { format!(": {}", trial.reasons().join("; ")) };
-        eprintln!("trial {}: {warehouses} warehouses {status}{why}", self.done.len() + 1);
+        say!("trial {}: {warehouses} warehouses {status}{why}", self.done.len() + 1);
         self.done.push(trial);
         Ok(holds)
     }

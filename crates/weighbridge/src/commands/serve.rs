@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ServeArgs) -> Ended {
         e => Failure::from(e),
     })?;
     output::print(&format!("http://{}/", server.address()))?;
-    eprintln!("serving {}; Ctrl-C ends it", args.folder.display());
+    say!("serving {}; Ctrl-C ends it", args.folder.display());
     server.run(async move {
         // Whether a signal came or nobody can send one any more: it is over.
         let _ = stop.wait_for(|stop| *stop).await;

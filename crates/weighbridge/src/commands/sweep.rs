@@ -49,10 +49,10 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
         }
         let point = &plan.points[planned.point];
         let at = targets.iter().position(|target| is_at(point, target)).unwrap_or_default();
-        eprintln!("run {number} of {}: {}", plan.runs.len(), planned.folder);
+        say!("run {number} of {}: {}", plan.runs.len(), planned.folder);
         let done = one(&targets[at].urls, &keepers[at], &plan, planned, &folder);
         let document = done.map_err(|e| resumable(e, &folder))?;
-        eprintln!(
+        say!(
             "run {number} of {}: {} {:.0} NOPM, {}",
             plan.runs.len(),
             planned.folder,
@@ -74,7 +74,7 @@ pub(super) fn write_page(folder: &Path, page: &Path) -> Result<(), Failure> {
 pub(super) fn show(folder: &Path, format: ResultFormat) -> Ended {
     let sweep = Sweep::open(folder)?;
     for warning in &sweep.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     match format {
         ResultFormat::Table => output::print(&report::sweep_table(&sweep))?,

@@ -77,7 +77,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
         seed: args.seed.unwrap_or_else(super::run::any_seed),
         budget: args.budget,
     };
-    let run = course::run(gateways.first(), &lessons, &options, &limits, |line| eprintln!("{line}"));
+    let run = course::run(gateways.first(), &lessons, &options, &limits, |line| say!("{line}"));
     let result = runtime()?.block_on(run).map_err(failure)?;
     if let Some(page) = &args.html {
         super::report::write(page, &report::tuning_page(&result).file())?;

@@ -50,7 +50,7 @@ fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Ma
         std::thread::sleep(wait.min(LOOK));
     }
     let began = Instant::now();
-    eprintln!("fault: {what}");
+    say!("fault: {what}");
     let failed = place.act(&fault.action).err();
     let made = Made {
         what,

@@ -146,7 +146,7 @@ impl Place {
     pub(crate) fn restore(&self) -> Result<(), Failure> {
         self.proxies.iter().for_each(Proxy::heal);
         if let Some(command) = self.way_back.as_ref().filter(|_| self.crashed.load(Ordering::SeqCst)) {
-            eprintln!("running {command}");
+            say!("running {command}");
             self.run(command).map_err(|why| Failure::Failed(format!("{command} failed: {why}")))?;
         }
         let Some(control) = &self.control else { return Ok(()) };
@@ -156,7 +156,7 @@ impl Place {
         // A dead one may need the others for its start.
         let mut ended: Vec<_> = frozen.into_iter().map(|node| control.thaw(node)).collect();
         for node in dead {
-            eprintln!("starting {} again", nodes[node].name);
+            say!("starting {} again", nodes[node].name);
             ended.push(control.restart(node));
         }
         Ok(ended.into_iter().collect::<Result<(), _>>()?)

@@ -64,7 +64,7 @@ impl Picture for LoadState {
     fn terms(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("rows", "sent, those of an earlier attempt included; keys, indexes and statistics come after the last"),
-            ("now", "rows in the last second; mean: since the beginning"),
+            ("now", "rows in the last second; mean: since the first row"),
             ("steps", "what is under way, the latest last, with the time at which it began"),
         ]
     }

@@ -1,7 +1,14 @@
 //! What was said on standard error while the view had the terminal.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 /// Lines that are kept; of more the oldest are dropped.
 const MOST: usize = 1000;
@@ -13,6 +20,64 @@ pub(super) struct Messages {
     /// The line under way.
     open: Vec<u8>,
     dropped: usize,
+}
+
+/// The pipe that stands in for standard error, and what came by it. A thread empties it at once, or the work would wait
+/// for the view whenever it has much to say.
+#[derive(Debug)]
+pub(super) struct Said {
+    pipe: File,
+    messages: Mutex<Messages>,
+    new: AtomicBool,
+}
+
+impl Said {
+    /// Listens until nobody can write any more.
+    pub(super) fn listen(pipe: OwnedFd) -> io::Result<Arc<Self>> {
+        // Only this end: whoever writes waits rather than fails.
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        let said = Arc::new(Self { pipe: pipe.into(), messages: Mutex::default(), new: AtomicBool::new(false) });
+        let here = said.clone();
+        std::thread::spawn(move || while here.take() {});
+        Ok(said)
+    }
+
+    /// Waits until something is written, and takes it in; false once nobody can write any more.
+    fn take(&self) -> bool {
+        match poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], None) {
+            Ok(_) => match self.read(&mut self.messages()) {
+                Ok(read) => read > 0,
+                Err(e) => e.kind() == io::ErrorKind::WouldBlock,
+            },
+            Err(e) => e == Errno::INTR,
+        }
+    }
+
+    /// Takes in a piece. Only who holds the messages reads, so that they stay in order.
+    fn read(&self, messages: &mut Messages) -> io::Result<usize> {
+        let mut bytes = [0; 1 << 14];
+        let read = (&self.pipe).read(&mut bytes)?;
+        messages.take(&bytes[..read]);
+        self.new.store(true, Ordering::Relaxed);
+        Ok(read)
+    }
+
+    /// What came so far.
+    pub(super) fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, with all that was written up to now.
+    pub(super) fn all(&self) -> MutexGuard<'_, Messages> {
+        let mut messages = self.messages();
+        while let Ok(1..) = self.read(&mut messages) {}
+        messages
+    }
+
+    /// Whether anything came since this was asked last.
+    pub(super) fn is_new(&self) -> bool {
+        self.new.swap(false, Ordering::Relaxed)
+    }
 }
 
 impl Messages {
@@ -80,6 +145,17 @@ mod tests {
         let mut out = Vec::new();
         messages.write_to(&mut out).unwrap();
         assert_eq!(out, b"\x1b[33m WARN\x1b[0m one\r\ntwo\x07\nthree");
+    }
+
+    #[test]
+    fn more_is_said_than_a_pipe_holds_and_nobody_looks() {
+        let (read, write) = io::pipe().unwrap();
+        let said = Said::listen(read.into()).unwrap();
+        let mut write = File::from(OwnedFd::from(write));
+        (0..20_000).for_each(|n| writeln!(write, "line {n}").unwrap());
+        let all = said.all();
+        assert_eq!((all.len(), all.latest(1)), (MOST, vec!["line 19999".to_owned()]));
+        assert!(said.is_new() && !said.is_new());
     }
 
     #[test]

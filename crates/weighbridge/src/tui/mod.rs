@@ -131,9 +131,12 @@ impl Drop for GivenBack {
 fn show<P: Picture>(mut picture: P, mut refresh: impl FnMut(&mut P) -> bool, ended: &AtomicBool) {
     let (mut mode, mut frozen) = (Mode::default(), None);
     let (mut stale, mut drawn) = (true, None::<Instant>);
+    let mut size = None;
     while !ended.load(Ordering::Relaxed) {
         stale |= refresh(&mut picture);
-        stale |= screen::hear();
+        stale |= screen::heard();
+        let before = std::mem::replace(&mut size, screen::size());
+        stale |= size != before;
         let wait = drawn.map_or(Duration::ZERO, |at| FRAME.saturating_sub(at.elapsed()));
         if stale && wait.is_zero() {
             let shown = frozen.as_ref().unwrap_or(&picture);
@@ -142,20 +145,21 @@ fn show<P: Picture>(mut picture: P, mut refresh: impl FnMut(&mut P) -> bool, end
             }
             (stale, drawn) = (false, Some(Instant::now()));
         }
-        let key = keys::next(if wait.is_zero() { FRAME } else { wait });
-        stale |= key.is_some();
-        match key {
-            Some(Key::Help) => mode.help = !mode.help,
-            Some(Key::Back) => mode.help = false,
-            Some(Key::Pause) => {
-                mode.paused = !mode.paused;
-                frozen = mode.paused.then(|| picture.clone());
+        let Some(keys) = keys::next(if wait.is_zero() { FRAME } else { wait }) else { return };
+        for key in keys {
+            stale = true;
+            match key {
+                Key::Help => mode.help = !mode.help,
+                Key::Back => mode.help = false,
+                Key::Pause => {
+                    mode.paused = !mode.paused;
+                    frozen = mode.paused.then(|| picture.clone());
+                }
+                Key::End => {
+                    mode.ending = true;
+                    interrupt::raise();
+                }
             }
-            Some(Key::End) => {
-                mode.ending = true;
-                interrupt::raise();
-            }
-            Some(Key::Redraw) | None => {}
         }
     }
 }

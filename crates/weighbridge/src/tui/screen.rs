@@ -4,9 +4,9 @@
 //! by a pipe that stands in for standard error.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
@@ -18,7 +18,10 @@ use ratatui::{Frame, Terminal};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::stdio::dup2_stderr;
 
-use super::messages::Messages;
+use super::messages::{Messages, Said};
+
+/// More than nearly all frames have, so that each is one write.
+const FRAME_BYTES: usize = 1 << 16;
 
 /// The one terminal of this process, while a view has it.
 static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
@@ -29,24 +32,23 @@ fn screen() -> MutexGuard<'static, Option<Screen>> {
 }
 
 struct Screen {
-    terminal: Terminal<CrosstermBackend<File>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     /// Standard error as it was.
     stderr: OwnedFd,
     /// What is written to it now.
-    said: File,
-    messages: Messages,
+    said: Arc<Said>,
 }
 
 /// Takes the terminal of standard error.
 pub(super) fn take() -> io::Result<()> {
     let stderr = io::stderr().as_fd().try_clone_to_owned()?;
     let (said, say) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Only this end: whoever writes waits rather than fails.
-    rustix::io::ioctl_fionbio(&said, true)?;
-    let terminal = Terminal::new(CrosstermBackend::new(File::from(stderr.try_clone()?)))?;
+    let said = Said::listen(said)?;
+    let out = BufWriter::with_capacity(FRAME_BYTES, File::from(stderr.try_clone()?));
+    let terminal = Terminal::new(CrosstermBackend::new(out))?;
     let mut taken = screen();
     // From here on dropping it gives everything back.
-    let screen = taken.insert(Screen { terminal, stderr, said: File::from(said), messages: Messages::default() });
+    let screen = taken.insert(Screen { terminal, stderr, said });
     let begun = screen.begin(&say);
     if begun.is_err() {
         *taken = None;
@@ -60,16 +62,22 @@ pub(crate) fn leave() {
     drop(left);
 }
 
-/// Takes in what was said; whether there was anything.
-pub(super) fn hear() -> bool {
-    screen().as_mut().is_some_and(Screen::hear)
+/// Columns and rows of the terminal; none if it is gone.
+pub(super) fn size() -> Option<(u16, u16)> {
+    rustix::termios::tcgetwinsize(io::stdin()).ok().map(|size| (size.ws_col, size.ws_row))
+}
+
+/// Whether anything was said since it was asked last.
+pub(super) fn heard() -> bool {
+    screen().as_ref().is_some_and(|screen| screen.said.is_new())
 }
 
 /// Draws a frame; false if the terminal has been given back, or is gone.
 pub(super) fn draw(draw: impl FnOnce(&mut Frame<'_>, &Messages)) -> bool {
     let mut screen = screen();
-    let Some(Screen { terminal, messages, .. }) = screen.as_mut() else { return false };
-    terminal.draw(|frame| draw(frame, messages)).is_ok()
+    let Some(Screen { terminal, said, .. }) = screen.as_mut() else { return false };
+    // What is said is held up only while the frame is made, not while the terminal takes it.
+    terminal.draw(|frame| draw(frame, &said.messages())).is_ok()
 }
 
 impl Screen {
@@ -79,16 +87,6 @@ impl Screen {
         dup2_stderr(say)?;
         Ok(())
     }
-
-    fn hear(&mut self) -> bool {
-        let mut some = false;
-        let mut bytes = [0; 4096];
-        while let Ok(read @ 1..) = self.said.read(&mut bytes) {
-            self.messages.take(&bytes[..read]);
-            some = true;
-        }
-        some
-    }
 }
 
 impl Drop for Screen {
@@ -97,8 +95,7 @@ impl Drop for Screen {
         let _ = execute!(self.terminal.backend_mut(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
         let _ = dup2_stderr(&self.stderr);
-        self.hear();
         let mut stderr = io::stderr();
-        let _ = self.messages.write_to(&mut stderr).and_then(|()| stderr.flush());
+        let _ = self.said.all().write_to(&mut stderr).and_then(|()| stderr.flush());
     }
 }

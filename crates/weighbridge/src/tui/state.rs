@@ -8,7 +8,7 @@ use record::plan::TransactionRule;
 use record::timeline::Stage;
 use record::{Plan, TimelineRow};
 
-use crate::progress::Reading;
+use crate::progress::{Begun, Reading};
 
 /// A second of a run, with what it makes of the run so far.
 #[derive(Clone, Debug, Default)]
@@ -183,8 +183,7 @@ pub(super) struct LoadState {
     mark: (f64, u64),
     /// When there was something new, seconds.
     moved_s: f64,
-    /// Done at the beginning: what an earlier attempt left.
-    begun_with: Option<u64>,
+    begun: Begun,
 }
 
 impl LoadState {
@@ -201,7 +200,7 @@ impl LoadState {
             weight: None,
             mark: (0.0, 0),
             moved_s: 0.0,
-            begun_with: None,
+            begun: Begun::default(),
         }
     }
 
@@ -212,11 +211,10 @@ impl LoadState {
 
     /// The same, so many seconds after its beginning.
     pub(super) fn take_at(&mut self, elapsed_s: f64, reading: Reading) -> bool {
-        let Reading { done, total, doing } = reading;
-        if self.begun_with.is_none() && total > 0 {
-            self.begun_with = Some(done);
-            self.mark = (elapsed_s, done);
+        if self.begun.take(elapsed_s, &reading) {
+            self.mark = (elapsed_s, reading.done);
         }
+        let Reading { done, total, doing } = reading;
         let step = !doing.is_empty() && self.steps.back().is_none_or(|(_, last)| *last != doing);
         if step {
             self.steps.push_back((elapsed_s, doing));
@@ -239,6 +237,6 @@ impl LoadState {
 
     /// Units a second of this attempt, as long as some came.
     pub(super) fn mean(&self) -> f64 {
-        self.done.saturating_sub(self.begun_with.unwrap_or(0)) as f64 / self.moved_s.max(1e-3)
+        self.begun.rate(self.moved_s, self.done)
     }
 }

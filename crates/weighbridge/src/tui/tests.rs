@@ -3,13 +3,12 @@
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use record::gateway::Moves;
 use record::plan::{GatewayPlan, Pacing, ScaleRule, TransactionRule};
 use record::timeline::Stage;
 use record::{Plan, TimelineRow};
 
-use super::keys::{Key, meaning};
+use super::keys::{Key, meanings};
 use super::messages::Messages;
 use super::state::{Gateway, LoadState, Now, RunState, Transaction};
 use super::{Mode, Picture, draw};
@@ -188,6 +187,15 @@ fn a_load() {
 }
 
 #[test]
+fn a_resumed_load_has_the_rates_of_its_own_rows() {
+    let mut state = LoadState::new("load".into(), "rows");
+    for (at, done, total) in [(0.0, 0, 0), (60.0, 900, 1000), (65.0, 930, 1000), (70.0, 950, 1000)] {
+        state.take_at(at, Reading { done, total, doing: String::new() });
+    }
+    assert_eq!((state.mean(), state.past.as_slice()), (5.0, &[6.0, 4.0][..]));
+}
+
+#[test]
 fn help() {
     let none = Messages::default();
     let mode = Mode { help: true, ..Mode::default() };
@@ -210,14 +218,20 @@ fn no_terminal_is_too_small() {
 
 #[test]
 fn keys_mean_what_the_help_says() {
-    let pressed = |code, modifiers| meaning(&Event::Key(KeyEvent::new(code, modifiers)));
-    let plain = |key| pressed(KeyCode::Char(key), KeyModifiers::NONE);
-    assert_eq!(pressed(KeyCode::Char('?'), KeyModifiers::SHIFT), Some(Key::Help));
-    assert_eq!(plain('h'), Some(Key::Help));
-    assert_eq!(plain('p'), Some(Key::Pause));
-    assert_eq!(plain('q'), Some(Key::End));
-    assert_eq!(pressed(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::End));
-    assert_eq!(pressed(KeyCode::Char('q'), KeyModifiers::CONTROL), None);
-    assert_eq!(plain('c'), None);
-    assert_eq!(meaning(&Event::Resize(80, 24)), Some(Key::Redraw));
+    for (pressed, meant) in [("?", Key::Help), ("h", Key::Help), ("p", Key::Pause), ("\x1b", Key::Back)] {
+        assert_eq!(meanings(pressed.as_bytes()), [meant], "{pressed:?}");
+    }
+    assert_eq!(meanings(b"q\x03"), [Key::End; 2]);
+    assert_eq!(meanings(b"?p\x1b\x1bq"), [Key::Help, Key::Pause, Key::Back, Key::Back, Key::End]);
+}
+
+#[test]
+fn other_keys_mean_nothing() {
+    // Letters, Ctrl-Q, an arrow, Ctrl and an arrow, F1, a mouse, begun and never ended, no UTF-8.
+    for pressed in
+        [&b"cPH\r\x11"[..], b"\x1b[A", b"\x1b[1;5D", b"\x1bOP", b"\x1b[<0;12;5M", b"\x1b[", b"\x1bO", b"\xc3\xff\xc3"]
+    {
+        assert_eq!(meanings(pressed), [], "{pressed:?}");
+        assert_eq!(meanings(&[pressed, b"\x1b[Ap"].concat()).last(), Some(&Key::Pause), "{pressed:?}");
+    }
 }

@@ -135,6 +135,39 @@ fn ctrl_c_ends_a_load_in_order() {
     assert_eq!(json(&["load", "--url", &url, "--resume"])["complete"], true);
 }
 
+/// A pipe's end to write to where nobody reads any more, as after Ctrl-C that ended `tee` as well.
+fn nobody_listens() -> std::io::PipeWriter {
+    std::io::pipe().unwrap().1
+}
+
+#[test]
+fn ctrl_c_has_a_result_though_nobody_listens() {
+    let place = Place::new();
+    let out = place.text("run");
+    let run = ["run", "--url", "null:", "--warehouses", "1", "--ramp", "0s", "--duration", "1h", "--out", &out];
+    let timeline = place.path("run/timeline.csv");
+    let mut child = weighbridge(&run).stdout(Stdio::piped()).stderr(nobody_listens()).spawn().unwrap();
+    let begun = || std::fs::read_to_string(&timeline).is_ok_and(|text| text.lines().count() > 2);
+    while !begun() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(&child, "-INT");
+    let said: Said = child.wait_with_output().unwrap().into();
+    assert!(said.status == 0 || said.status == 3, "{} {}", said.status, said.stdout);
+    assert!(said.stdout.contains("Verdict: "), "{}", said.stdout);
+
+    let url = place.sqlite();
+    let load = ["load", "--url", &url, "--warehouses", "10"];
+    let child = weighbridge(&load).stdout(Stdio::piped()).stderr(nobody_listens()).spawn().unwrap();
+    while !place.path("bench.db").exists() || recorded_steps(&url) < 3 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    signal(&child, "-INT");
+    let said: Said = child.wait_with_output().unwrap().into();
+    assert_eq!((said.status, said.stdout.as_str()), (1, ""), "ended in order");
+    assert_eq!(json(&["load", "--url", &url, "--resume"])["complete"], true);
+}
+
 #[test]
 fn a_full_disk_is_named() {
     let place = Place::new();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -48,6 +48,20 @@ impl Terminal {
     fn resize(&self, rows: u16, columns: u16) {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&self.slave, size).unwrap();
+    }
+
+    /// Fills it, so that nothing more can be written to it as long as what is returned is kept.
+    fn stall(&self) -> MutexGuard<'_, Vec<u8>> {
+        let held = self.written.lock().unwrap();
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let mut filler = File::from(ioctl_tiocgptpeer(&self.master, flags).unwrap());
+        rustix::io::ioctl_fionbio(&filler, true).unwrap();
+        // Its reader may be about to take a last piece.
+        for _ in 0..10 {
+            while filler.write(b" ").is_ok() {}
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        held
     }
 
     /// Starts the tool with this as its terminal, and its result to be read.
@@ -138,7 +152,15 @@ fn screen(written: &str) -> String {
     lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned() + "\n").collect()
 }
 
-fn ended(child: Child) -> (i32, String) {
+fn ended(mut child: Child) -> (i32, String) {
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it never ended");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let Output { status, stdout, .. } = child.wait_with_output().unwrap();
     (status.code().unwrap_or(-1), String::from_utf8(stdout).unwrap())
 }
@@ -204,6 +226,42 @@ fn a_load_and_a_run_are_shown_live_and_give_the_terminal_back() {
     assert!(status == 130 || (status == 0 && result.contains("NOPM")), "{status} {result}");
     terminal.wait_until("the main screen", |written| written.contains(LEAVE));
     assert!(terminal.restored(), "{:?}", terminal.written());
+}
+
+#[test]
+fn keys_that_the_view_does_not_know_hold_nothing() {
+    let place = Place::new();
+    let out = place.text("out");
+    let run = ["run", "--url", "null:", "--ramp", "0s", "--duration", "3s", "--warehouses", "1", "--out", &out];
+    let mut terminal = Terminal::new(30, 100);
+    let child = terminal.start(&run, &[]);
+    terminal.wait_for("measured  0:0");
+    terminal.press("\x1b[");
+    let (status, result) = ended(child);
+    assert!(status == 0 || status == 3, "{}", terminal.written());
+    assert!(result.contains("verdict"), "{result}");
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_nothing() {
+    let place = Place::new();
+    for (times, status) in [(1, [0, 3]), (2, [130, 130])] {
+        let out = place.text(&format!("out{times}"));
+        let run = ["run", "--url", "null:", "--ramp", "0s", "--duration", "1h", "--warehouses", "1", "--out", &out];
+        let terminal = Terminal::new(30, 100);
+        let child = terminal.start(&run, &[]);
+        terminal.wait_for("measured  0:0");
+        let held = terminal.stall();
+        for _ in 0..times {
+            signal(&child, "-TERM");
+            // Two that come at once count once.
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        let (ended, result) = ended(child);
+        assert!(status.contains(&ended), "{ended} {result}");
+        assert_eq!(result.contains("verdict"), times == 1, "{result}");
+        drop(held);
+    }
 }
 
 #[test]

@@ -251,8 +251,9 @@ pub async fn load(
         open.sort_by_key(RowStep::turn);
     } // else parents first, as the tables stand
     let rows_of = |steps: &[RowStep]| steps.iter().map(|step| rows::expected(step.table)).sum();
-    progress.expected_rows.store(rows_of(&slice), Ordering::Relaxed);
+    // Who sees that rows are expected is to see which of them are there.
     progress.rows.store(rows_of(&there), Ordering::Relaxed);
+    progress.expected_rows.store(rows_of(&slice), Ordering::Release);
     let rate = cluster::raise_snapshot_rate(&mut session, &plan).await?;
     let plan = Arc::new(plan);
     let loaded = fill(gateways, &mut session, &plan, &done, open, &progress).await;
