@@ -3,8 +3,8 @@
 CARGO ?= cargo
 # What a build may leave out. Packages are tried without it.
 FEATURES := parquet,object-store,otlp
-# Half of the time tests wait for a server.
-THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((2 * $$(nproc)))))
+# More than cores, as half of the time tests wait for a server.
+THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((3 * $$(nproc) / 2))))
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: demo test lint setup bench-load bench-client static deb wheel container

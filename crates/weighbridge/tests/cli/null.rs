@@ -44,7 +44,7 @@ fn a_run_without_data_is_a_run_of_every_style() {
 
 #[test]
 fn at_the_standards_pace_it_has_an_efficiency_and_stays_engineering() {
-    let place = Place::new();
+    let place = Place::quiet();
     let args =
         ["run", "--url", "null:", "--warehouses", "200", "--connections", "8", "--ramp", "1s", "--duration", "5s"];
     let result = json(&[&args[..], &["--out", &place.text("run")]].concat());

@@ -30,7 +30,7 @@ fn a_claim_that_cannot_be_is_told_why() {
 fn two_clients_make_one_result_and_two_runs_are_compared() {
     let Some(server) = lab::postgres_or_skip() else { return };
     server.create_database("bench").unwrap();
-    let (url, place) = (server.url("bench"), Place::new());
+    let (url, place) = (server.url("bench"), Place::quiet());
     done(&["load", "--url", &url, "--warehouses", "2"]);
     let run = |first: &str, warehouses: &str, out: &str| {
         let slice =
@@ -120,7 +120,7 @@ fn two_clients_make_one_result_and_two_runs_are_compared() {
 
 #[test]
 fn a_slower_server_is_found() {
-    let place = Place::new();
+    let place = Place::quiet();
     let run = |latency: &str, seed: &str| {
         let (url, out) = (format!("null:?latency={latency}&spread=4ms"), place.text(latency));
         let load = ["--warehouses", "8", "--pacing", "none", "--connections", "8", "--seed", seed];

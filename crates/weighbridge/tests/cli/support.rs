@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// A command line of the tool, in an environment without the developer's own settings.
 pub(crate) fn weighbridge(args: &[&str]) -> Command {
@@ -72,14 +73,34 @@ pub(crate) fn json(args: &[&str]) -> serde_json::Value {
     serde_json::from_str(&said.stdout).unwrap_or_else(|e| panic!("{e}: {}", said.stdout))
 }
 
+/// How many tests have a place, and whether one of them has the machine to itself.
+static AT_WORK: (Mutex<(usize, bool)>, Condvar) = (Mutex::new((0, false)), Condvar::new());
+
 /// A folder for a test, and an SQLite URL in it.
 pub(crate) struct Place {
     pub(crate) folder: tempfile::TempDir,
+    alone: bool,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+        Self::begun(false)
+    }
+
+    /// For a test of what other work on the machine would make untrue: a verdict on the tool's own lag, a difference of
+    /// milliseconds. It waits until no other test has a place.
+    pub(crate) fn quiet() -> Self {
+        Self::begun(true)
+    }
+
+    fn begun(alone: bool) -> Self {
+        let (lock, changed) = &AT_WORK;
+        let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who is not to be alone never waits for one who waits, so that a test may have several places.
+        let wait = |at_work: &mut (usize, bool)| at_work.1 || alone && at_work.0 > 0;
+        let mut at_work = changed.wait_while(guard, wait).unwrap_or_else(PoisonError::into_inner);
+        *at_work = (at_work.0 + 1, alone);
+        Place { folder: tempfile::tempdir().expect("a temporary folder"), alone }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -92,6 +113,15 @@ impl Place {
 
     pub(crate) fn sqlite(&self) -> String {
         format!("sqlite:{}", self.text("bench.db"))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let (lock, changed) = &AT_WORK;
+        let mut at_work = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        *at_work = (at_work.0 - 1, at_work.1 && !self.alone);
+        changed.notify_all();
     }
 }
 
