@@ -36,11 +36,11 @@ server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 for run in base new; do
     "$tool" run --url 'null:?latency=2ms&spread=1ms' --warehouses 50 --ramp 1s --duration 6s --seed 7 \
-        --out "$work/$run" >/dev/null 2>&1
+        --out "$work/$run" >/dev/null 2>&1 || [ $? = 3 ] # a verdict, for which the pages are good too
 done
-"$tool" compare "$work/base" "$work/new" --html "$work/compare.html" >/dev/null 2>&1
+"$tool" compare "$work/base" "$work/new" --force --html "$work/compare.html" >/dev/null 2>&1
 "$tool" sweep --url 'null:?latency=1ms' --warehouses 4 --connections 2,4 --repeat 2 --pacing none \
-    --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1
+    --ramp 0s --duration 1s --out "$work/sweep" >/dev/null 2>&1 || [ $? = 3 ]
 "$tool" load --url "sqlite:$work/acid.db" --warehouses 1 >/dev/null 2>&1
 "$tool" acid --url "sqlite:$work/acid.db" --seed 7 --html "$work/acid.html" --json >"$work/acid.json" 2>/dev/null
 of="select count(*) from customer where c_last = 'BARBARBAR'"
@@ -52,7 +52,7 @@ PYTHONPATH=$cache python3 scripts/check_pages.py "${1:-}" \
 mkdir "$work/results"
 mv "$work"/{base,new,sweep,acid.json,times.json,advice.json} "$work/results"
 "$tool" run --url 'null:?latency=1ms' --warehouses 4 --pacing none --ramp 0s --duration 3s \
-    --out "$work/results/free" >/dev/null 2>&1
+    --out "$work/results/free" >/dev/null 2>&1 || [ $? = 3 ]
 "$tool" serve "$work/results" --listen 127.0.0.1:0 --writable >"$work/address" 2>/dev/null &
 server=$!
 for _ in $(seq 100); do [ -s "$work/address" ] && break; sleep 0.1; done

@@ -41,10 +41,9 @@ def accessibility(driver):
     return [f"axe {v['id']}: {v['help']}: {v['nodes'][0]['html'][:120]}" for v in found["violations"]]
 
 
-def charts(driver, page):
+def charts(driver, must):
     figures = driver.find_elements(By.CSS_SELECTOR, "figure")
-    # Only a run's own page and a sweep's must have some.
-    faults = ["there are no charts"] if not figures and page.name == "report.html" else []
+    faults = ["there are no charts"] if must and not figures else []
     for figure in figures:
         name = figure.get_attribute("id")
         lines = figure.find_elements(By.CSS_SELECTOR, "svg.plot path")
@@ -86,7 +85,8 @@ def examine(driver, page, screenshots):
         faults += [f"{scheme}: {fault}" for fault in accessibility(driver)]
         if screenshots:
             driver.save_screenshot(str(Path(screenshots) / f"{page.parent.name}-{page.stem}-{scheme}.png"))
-    faults += charts(driver, page) + cursor(driver)
+    # Only a run's own page and a sweep's must have some.
+    faults += charts(driver, page.name == "report.html") + cursor(driver)
     faults += [f"console: {entry['message']}" for entry in driver.get_log("browser")]
     said = driver.find_element(By.TAG_NAME, "body").text
     if "not an audited TPC-C result" not in said:

@@ -114,7 +114,7 @@ def live(check, command):
     check.wait("the verdict", lambda: check.all("section#verdict"), 90)
     check.expect("the run ended well", run.wait() == 0)
     check.expect("the verdict is told", "unconstrained" in check.one(".badge").text)
-    check.faults += [f"finished: {fault}" for fault in charts(check.driver) + cursor(check.driver)]
+    check.faults += [f"finished: {fault}" for fault in charts(check.driver, True) + cursor(check.driver)]
     check.examine("finished")
 
 
@@ -136,7 +136,7 @@ def compared(check):
 
 def others(check):
     check.open("/sweeps/sweep")
-    check.faults += [f"sweep: {fault}" for fault in charts(check.driver)]
+    check.faults += [f"sweep: {fault}" for fault in charts(check.driver, True)]
     check.expect("its runs", len(check.names()) >= 4)
     check.examine("sweep")
     check.open("/acid/acid.json")
