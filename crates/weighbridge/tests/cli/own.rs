@@ -219,7 +219,8 @@ fn what_the_database_did_not_keep_is_found() {
     assert!(result["verdict"]["reasons"].to_string().contains("acknowledged"), "{:#}", result["verdict"]);
 
     // Without --check nobody has looked at all that must hold.
-    let half = ["--ramp", "0s", "--duration", "1s", "--connections", "1"];
+    let out = shop.place.text("unchecked");
+    let half = ["--ramp", "0s", "--duration", "1s", "--connections", "1", "--out", &out];
     let unchecked = json(&shop.args("run", &shop.file, &half));
     let findings = unchecked["verdict"]["findings"].as_array().unwrap();
     let conditions = findings.iter().find(|finding| finding["rule"] == "consistency conditions").unwrap();
