@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::bad_input::refused;
+use crate::null::SLOW;
 use crate::support::{Place, done, files, json, weighbridge};
 
 /// What git says of the sources, if they are its.
@@ -47,7 +48,7 @@ fn a_result_tells_the_commit_of_the_tool() {
     json(&[
         "run",
         "--url",
-        "null:",
+        SLOW,
         "--warehouses",
         "2",
         "--pacing",

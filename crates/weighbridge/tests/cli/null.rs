@@ -30,7 +30,7 @@ fn run(url: &str, style: &str, more: &[&str]) -> Value {
 }
 
 /// Waits of a few milliseconds keep the tool from being its own bottleneck.
-const SLOW: &str = "null:?latency=2ms&spread=1ms";
+pub(crate) const SLOW: &str = "null:?latency=2ms&spread=1ms";
 
 #[test]
 fn a_run_without_data_is_a_run_of_every_style() {
