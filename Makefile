@@ -1,8 +1,8 @@
 # The two commands of the README, and what stands behind them.
 
 CARGO ?= cargo
-# What a build may leave out. Packages are tried without it.
-FEATURES := parquet,object-store,otlp
+# What a build may leave out. Packages are tried without it. Not named FEATURES: that is for what the scripts below build.
+TESTED := parquet,object-store,otlp
 # More than cores, as half of the time tests wait for a server.
 THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((3 * $$(nproc) / 2))))
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -16,7 +16,7 @@ demo:
 
 ## test: all tests, against real databases that the tests start themselves
 test: setup lint
-	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --features $(FEATURES) --no-fail-fast
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --features $(TESTED) --no-fail-fast
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/check-pages.sh
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-load --quick
 	WEIGHBRIDGE=$(TARGET)/debug/weighbridge scripts/bench-client --quick
@@ -49,7 +49,7 @@ container:
 ## lint: formatting, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features $(TESTED) --quiet -- -D warnings
 	scripts/deny.sh
 
 ## setup: get what the tests need and this machine lacks (Debian packages; TiDB, built once; a newer PostgreSQL)

@@ -24,6 +24,7 @@ if [ ! -d "$cache" ]; then
         "selenium==$selenium" "axe-core-python==$axe"
     # A second run meanwhile may have been first.
     mv -T "$partial" "$cache" 2>/dev/null || [ -d "$cache" ]
+    rm -rf "$partial"
 fi
 
 tool=${WEIGHBRIDGE:-}

@@ -7,6 +7,7 @@
 
 mod catalog;
 mod compare;
+mod connections;
 mod frame;
 mod guard;
 mod kinds;
@@ -112,7 +113,6 @@ impl Server {
         })?;
         let failed = |source| ServeError::listening(listen, source);
         let listener = TcpListener::bind(listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let site = Site {
@@ -141,12 +141,11 @@ impl Server {
     pub fn run(self, stop: impl Future<Output = ()>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let served = runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let site = self.site.clone();
             // Whoever asks first need not wait for everything to be read.
             tokio::task::spawn_blocking(move || site.catalog.list(&site.root));
             tokio::select! {
-                ended = async { axum::serve(listener, site::router(self.site)).await } => ended,
+                ended = connections::serve(self.listener, site::router(self.site)) => ended,
                 () = stop => Ok(()),
             }
         });

@@ -15,8 +15,8 @@ use axum::routing::get;
 use report::{Families, PROTOBUF_FORMAT, TEXT_FORMAT};
 use tokio::sync::{oneshot, watch};
 
-use crate::ServeError;
 use crate::guard::Guard;
+use crate::{ServeError, connections};
 
 /// A server of metrics, on a thread of its own; it ends with this value.
 pub struct MetricsServer {
@@ -34,7 +34,6 @@ impl MetricsServer {
     pub fn start(listen: SocketAddr) -> Result<Self, ServeError> {
         let failed = |source| ServeError::listening(listen, source);
         let listener = TcpListener::bind(listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let (told, tells) = watch::channel(Arc::default());
@@ -46,9 +45,8 @@ impl MetricsServer {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
-                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 tokio::select! {
-                    _ = async { axum::serve(listener, router).await } => {}
+                    _ = connections::serve(listener, router) => {}
                     _ = stopped => {}
                 }
             });

@@ -122,7 +122,10 @@ impl Metrics {
         }
         let mut gauge = |name, help, value| out.family(name, Kind::Gauge, help).number(&[], value);
         gauge("weighbridge_run_elapsed_seconds", "Time since the start of the run", row.elapsed_s);
-        gauge("weighbridge_warehouses", "Warehouses that are driven", plan.warehouses.into());
+        // A workload of a file has none.
+        if plan.warehouses > 0 {
+            gauge("weighbridge_warehouses", "Warehouses that are driven", plan.warehouses.into());
+        }
         gauge("weighbridge_terminals", "Terminals", plan.terminals.into());
         gauge("weighbridge_terminals_waiting", "Terminals that wait for a connection", row.waiting as f64);
         gauge("weighbridge_connections", "Connections of the pool", plan.connections.into());

@@ -58,10 +58,10 @@ impl Axis {
         Axis { title: title.into(), scale: Scale::Linear, low: 0.0, high }
     }
 
-    /// Whole decades around `least` and `most`, both above 0.
+    /// Whole decades around `least` and `most`, both above 0. What lies below all that can be measured is at the edge.
     pub(super) fn log(title: impl Into<String>, least: f64, most: f64) -> Self {
-        let low = least.log10().floor();
-        let high = most.log10().ceil().max(low + 1.0);
+        let low = least.clamp(1e-6, 1e15).log10().floor();
+        let high = most.clamp(1e-6, 1e15).log10().ceil().max(low + 1.0);
         Axis { title: title.into(), scale: Scale::Log, low: 10_f64.powf(low), high: 10_f64.powf(high) }
     }
 
@@ -157,6 +157,7 @@ mod tests {
         assert_eq!((axis.at(0.1), axis.at(10.0), axis.at(1_000.0)), (0.0, 0.5, 1.0));
         assert_eq!(axis.at(0.0), 0.0, "below the first decade is at its edge");
         assert_eq!(labels(&Axis::log("", 10.0, 10.0)), ["10", "100"]);
+        assert_eq!(labels(&Axis::log("", 5e-324, f64::MAX)).len(), 22, "a damaged file must not make millions of them");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::axis::Axis;
 use super::chart::{Chart, Mark, Series, Shape, Size, Values};
 use super::colour;
 use super::stretches::{Stretch, Stretches};
-use super::words::{grouped, ms, rate};
+use super::words::{duration, grouped, ms, rate};
 
 /// A run, cut into what pictures can show.
 pub(super) struct Pictures<'a> {
@@ -233,9 +233,14 @@ impl<'a> Pictures<'a> {
         Some(Chart {
             id: "response-against-throughput".into(),
             title: format!("{} response time against throughput", self.title),
-            says: "Each dot is a second of the interval: the further right, the more was completed in it; the higher, the slower. \
-                   The standard's graph (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs; this is one."
-                .into(),
+            says: format!(
+                "Each dot is a second of the interval: the further right, the more was completed in it; the higher, the slower.{}",
+                if self.run.record.plan.is_tpcc() {
+                    " The standard's graph (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs; this is one."
+                } else {
+                    ""
+                }
+            ),
             told: format!("{} seconds.", points.len()),
             x,
             y,
@@ -275,15 +280,16 @@ impl<'a> Pictures<'a> {
         )
     }
 
-    /// Deferred work that waits.
-    pub(super) fn backlog(&self) -> Chart {
+    /// Deferred work that waits; none where no transaction has any.
+    pub(super) fn backlog(&self) -> Option<Chart> {
+        self.run.record.plan.transactions.iter().find(|rule| rule.deferred_limit_seconds.is_some())?;
         let says = "Deliveries in their queue, to be carried out later, at the end of a second.";
-        self.half(
+        Some(self.half(
             "backlog",
             "Queued Deliveries",
             says,
             Told { unit: "Deliveries", worst: Some("most"), value: &|s| s.backlog as f64 },
-        )
+        ))
     }
 
     /// The tool's own CPU.
@@ -398,7 +404,13 @@ impl<'a> Pictures<'a> {
     /// Frequency distributions of the response times (5.6.1), the deferred part of a Delivery among them.
     pub(super) fn distributions(&self) -> Vec<Chart> {
         let mut charts = Vec::new();
-        for (index, rule) in self.run.record.plan.transactions.iter().enumerate() {
+        let plan = &self.run.record.plan;
+        let who = if plan.is_tpcc() { "the standard" } else { "its file" };
+        let allowed = |limit: f64| match limit > 0.0 {
+            true => format!("; {who} allows {}", duration(limit)),
+            false => String::new(),
+        };
+        for (index, rule) in plan.transactions.iter().enumerate() {
             let parts = [
                 (Clock::Response, rule.title.clone(), rule.response_limit_seconds),
                 (
@@ -409,7 +421,8 @@ impl<'a> Pictures<'a> {
             ];
             for (clock, title, limit) in parts {
                 let tag = record::latency_log::tag(&rule.name, Phase::Measured, clock);
-                charts.extend(super::distribution::response(&self.run.histograms, &tag, &title, limit, colour(index)));
+                let (histograms, colour) = (&self.run.histograms, colour(index));
+                charts.extend(super::distribution::response(histograms, &tag, &title, &allowed(limit), colour));
             }
         }
         charts

@@ -45,7 +45,7 @@ pub(super) fn database(run: &RunRecord) -> Markup {
             ("Database", target.kind.clone()),
             ("Version", target.version.clone()),
             ("Address", target.url.clone()),
-            ("Placement asked for at the load", placement.join(", ")),
+            ("Asked for at the load", placement.join(", ")),
         ]))
         h3 { "Settings" }
         @if settings.is_empty() { p { "None were read." } }

@@ -190,7 +190,13 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::errors(record))
                 (timed(&|| html! {
-                    (pairs(vec![pictures.errors(), pictures.retries(), pictures.waiting(), pictures.backlog(), pictures.queue()]))
+                    (pairs([
+                        Some(pictures.errors()),
+                        Some(pictures.retries()),
+                        Some(pictures.waiting()),
+                        pictures.backlog(),
+                        Some(pictures.queue()),
+                    ].into_iter().flatten().collect()))
                 }))
             },
         },

@@ -47,8 +47,10 @@ fn load(record: &RunRecord) -> String {
             words.flag(flag, value);
         }
     }
-    if record.target.placement.contains_key("scatter") {
-        words.word("--scatter");
+    for (fact, flag) in [("scatter", "--scatter"), ("foreign_keys", "--foreign-keys")] {
+        if record.target.placement.contains_key(fact) {
+            words.word(flag);
+        }
     }
     words.0
 }

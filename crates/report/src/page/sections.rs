@@ -246,7 +246,11 @@ pub(super) fn waits(run: &RunRecord, summary: &Summary) -> Markup {
     html! {
         p {
             @match run.plan.pacing {
-                Pacing::Standard => "Terminals typed and thought as long as the standard asks.",
+                Pacing::Standard => {
+                    "Terminals typed and thought as long as "
+                    @if run.plan.is_tpcc() { "the standard" } @else { "the workload" }
+                    " asks."
+                },
                 Pacing::None => "Terminals neither typed nor thought: each sent its next transaction at once. So there are no think times to show.",
                 Pacing::Factor(factor) => { "All waits were multiplied by " (factor) "." },
             }

@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
     /// Another name by which the server is asked for, such as that of a proxy before it
-    #[arg(long = "name", value_name = "HOST")]
+    #[arg(long = "name", value_name = "HOST", value_parser = host)]
     pub(crate) names: Vec<String>,
     /// A file with the token that whoever asks must show, of 16 characters at least [env: WEIGHBRIDGE_TOKEN is the token]
     #[arg(long, value_name = "FILE")]
@@ -29,4 +29,13 @@ pub(crate) struct ServeArgs {
     /// Let tags be changed; they are kept in tags.json of the folder
     #[arg(long)]
     pub(crate) writable: bool,
+}
+
+/// A name alone: with a scheme or a port no request could match it.
+fn host(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    match is_name || text.parse::<std::net::IpAddr>().is_ok() {
+        true => Ok(text.to_owned()),
+        false => Err("it is to be a name alone, without scheme and port, such as bench.example.org".to_owned()),
+    }
 }

@@ -1,5 +1,6 @@
 //! `weighbridge serve`: a web page over a folder of results.
 
+use std::env::VarError;
 use std::path::Path;
 
 use serve::{Options, ServeError, Server, Token};
@@ -51,7 +52,8 @@ fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
         }
         None => match std::env::var(TOKEN) {
             Ok(text) => (TOKEN.to_owned(), text),
-            Err(_) => return Ok(None),
+            Err(VarError::NotPresent) => return Ok(None),
+            Err(why) => return Err(Failure::Usage(format!("{TOKEN}: {why}"))),
         },
     };
     Token::new(&text).map(Some).map_err(|why| Failure::Usage(format!("{from}: {why}")))
