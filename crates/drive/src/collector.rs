@@ -107,22 +107,29 @@ impl<'a> Collector<'a> {
         spares: &[mpsc::Sender<Box<Recorder>>],
         observe: &mut dyn FnMut(Second<'_>),
     ) -> Result<(), RecordError> {
-        // A fleet may have agreed on a start some seconds ahead; what passes until then is in no second of the run.
-        std::thread::sleep(self.clocks.run_start.saturating_duration_since(Instant::now()));
+        // A fleet may have agreed on a start some seconds ahead; what passes until then is in no second of the run. Only
+        // of a run that is given up there is something to hear before.
+        let mut early = inbox.recv_timeout(self.clocks.run_start.saturating_duration_since(Instant::now())).ok();
         self.meter = CpuMeter::start();
         let mut from = Duration::ZERO;
-        loop {
+        let (mut given, mut ended) = (vec![0_u64; self.shards], vec![false; self.shards]);
+        for second in 1_u64.. {
             let mut row = TimelineRow::default();
-            let (mut last, mut idle) = (true, 0);
+            let mut idle = 0;
             let mut successes: Option<(Instant, Instant)> = None;
-            // The shards' seconds end at the same instants, so one of each belongs together.
-            for _ in 0..self.shards {
-                let Ok((shard, handover)) = inbox.recv() else { return Ok(()) };
+            // The shards' seconds end at the same instants, so one of each belongs together; a stop, or a thread that was
+            // held up, may make one fewer of them than another.
+            while given.iter().zip(&ended).any(|(given, ended)| *given < second && !ended) {
+                let Some((shard, handover)) = early.take().or_else(|| inbox.recv().ok()) else {
+                    ended.fill(true);
+                    break;
+                };
+                given[shard] += 1;
+                ended[shard] |= handover.last;
                 self.merged.merge(&handover.recorder);
                 row.waiting += handover.waiting as u64;
                 row.backlog += handover.backlog as u64;
                 idle += handover.idle as u64;
-                last &= handover.last;
                 if let Some((first, latest)) = handover.successes {
                     let (others_first, others_latest) = successes.unwrap_or((first, latest));
                     successes = Some((first.min(others_first), latest.max(others_latest)));
@@ -138,16 +145,17 @@ impl<'a> Collector<'a> {
                 empty.clear();
                 let _ = spares[shard].send(empty);
             }
-            let to = self.clocks.run_start.elapsed();
+            let (to, last) = (self.clocks.run_start.elapsed(), ended.iter().all(|ended| *ended));
             self.note_trouble(successes, from, last.then_some(to));
             let row = self.end_second(row, from, to, last)?;
             observe(Second { row: &row, recorder: &self.merged, record: self.record, idle });
             self.merged.clear();
             from = to;
             if last {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Notes lost connections and times without a success of a second; `end` is given in the last one.

@@ -68,17 +68,17 @@ impl Work for OwnWork {
         self.transactions.execute(session, input).await
     }
 
+    /// What ended early has done nothing either, however often it is counted.
     fn is_rolled_back(&self, output: &Output) -> bool {
-        output.rolled_back
+        output.rolled_back || output.ended_early
     }
 
     fn empty_ledger(&self) -> Ledger {
         Ledger::new(self.transactions.len())
     }
 
-    /// What was rolled back, as what ended early is, has changed nothing.
     fn acknowledge(&self, books: Books<'_, Ledger>, input: &Input, output: &Output) {
-        if !output.rolled_back && !output.ended_early {
+        if !self.is_rolled_back(output) {
             books.ledger.acknowledge(input.kind);
         }
     }

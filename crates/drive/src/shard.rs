@@ -259,8 +259,15 @@ pub(crate) fn run<W: Work>(
             successes: Cell::new(None),
             hard_failure: RefCell::default(),
         });
-        tokio::time::sleep_until(run_start.into()).await;
-        tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
+        // A start may have been agreed upon for much later, and be given up.
+        let [by_person, by_error] = &mut stop;
+        tokio::select! {
+            () = tokio::time::sleep_until(run_start.into()) => {
+                tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
+            }
+            _ = by_person.wait_for(|stop| *stop) => {}
+            _ = by_error.wait_for(|stop| *stop) => {}
+        }
         supervise(&shard, plan.number, collector, spare, &mut stop).await;
         let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
         let ledger = shard.ledger.replace(shard.work.empty_ledger());

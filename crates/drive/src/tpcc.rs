@@ -201,7 +201,10 @@ pub(crate) async fn prepare(options: &Options, tpcc: &Tpcc) -> Result<Prepared<T
         plan.gateways = planned(&gateways, &homes);
     }
     let topology = topology_of(options.gateways.first()).await;
-    let placement = catalog.placement.facts();
+    let mut placement = catalog.placement.facts();
+    if catalog.foreign_keys {
+        placement.insert("foreign_keys".to_owned(), "declared".to_owned());
+    }
     Ok(Prepared { work, description, topology, before, plan, placement, gateways, homes })
 }
 

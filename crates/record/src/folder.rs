@@ -4,6 +4,7 @@
 //! a reader leaves out a last line that was cut.
 
 use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -204,7 +205,10 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.new"));
-    fs::write(&draft, content).and_then(|()| fs::rename(&draft, path)).map_err(|e| {
+    // One that is there is left over, or a link that leads elsewhere.
+    let _ = fs::remove_file(&draft);
+    let written = File::create_new(&draft).and_then(|mut file| file.write_all(content));
+    written.and_then(|()| fs::rename(&draft, path)).map_err(|e| {
         // What is left of it would only fill the disk further.
         let _ = fs::remove_file(&draft);
         failed(e)

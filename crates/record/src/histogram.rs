@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const MAX_US: u64 = 600_000_000;
 
 /// Significant decimal digits kept of every value: 0.1 %.
-const DIGITS: u8 = 3;
+pub(crate) const DIGITS: u8 = 3;
 
 /// A histogram of times in microseconds, from 1 µs to [`MAX_US`], to three significant digits.
 ///

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, LogEntry, Tag,
 };
@@ -19,7 +20,7 @@ use jiff::Timestamp;
 use crate::base64;
 use crate::error::RecordError;
 use crate::gateway;
-use crate::histogram::{Histogram, Stats};
+use crate::histogram::{DIGITS, Histogram, MAX_US, Stats};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase, Recorder};
 
@@ -321,7 +322,67 @@ fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(Duration, Stri
     let Some(Ok(LogEntry::Interval(entry))) = IntervalLogIterator::new(line).next() else {
         return None;
     };
-    let payload = base64::decode(entry.encoded_histogram())?;
+    let payload = inflated(&base64::decode(entry.encoded_histogram())?)?;
     let hdr = deserializer.deserialize(&mut payload.as_slice()).ok()?;
     Some((entry.start_timestamp(), entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
+}
+
+/// What begins a histogram in the V2 format, compressed and not.
+const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+
+/// The most that a histogram of this tool's bounds takes: some 20,000 counts of up to nine bytes.
+const MOST_BYTES: u64 = 1 << 19;
+
+/// A compressed histogram as a plain one, if it is one of this tool's. The library believes what the head says of its
+/// size and bounds: forty bytes of a damaged file would make it take gigabytes.
+fn inflated(payload: &[u8]) -> Option<Vec<u8>> {
+    let compressed = payload.strip_prefix(&COMPRESSED)?.get(4..)?;
+    let mut plain = Vec::new();
+    ZlibDecoder::new(compressed).take(MOST_BYTES).read_to_end(&mut plain).ok()?;
+    // Cookie, length of the counts, offset, digits, lowest, highest, ratio.
+    let (head, counts) = plain.split_at_checked(40)?;
+    let digits = u32::from(DIGITS).to_be_bytes();
+    let is_ours = head[..4] == PLAIN
+        && head[4..8] == u32::try_from(counts.len()).ok()?.to_be_bytes()
+        && head[12..16] == digits
+        && head[16..24] == 1_u64.to_be_bytes()
+        && head[24..32] == MAX_US.to_be_bytes();
+    is_ours.then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+    use hdrhistogram::serialization::Serializer;
+
+    use super::*;
+
+    fn compressed(plain: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(plain).unwrap();
+        let body = encoder.finish().unwrap();
+        [&COMPRESSED[..], &u32::try_from(body.len()).unwrap().to_be_bytes(), &body].concat()
+    }
+
+    #[test]
+    fn a_head_is_not_believed() {
+        let mut own = Hdr::<u32>::new_with_bounds(1, MAX_US, DIGITS).unwrap();
+        own += 1_234;
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&own, &mut bytes).unwrap();
+        let plain = inflated(&bytes).unwrap();
+        assert_eq!(Deserializer::new().deserialize::<u64, _>(&mut plain.as_slice()).unwrap().len(), 1);
+        assert!(inflated(&compressed(&plain)).is_some());
+        assert!(inflated(&plain).is_none(), "never written so");
+        // The length of the counts, the digits, the highest value.
+        for (at, byte) in [(4, 0xff), (15, 5), (24, 0x7f)] {
+            let mut hostile = plain.clone();
+            hostile[at] = byte;
+            assert!(inflated(&compressed(&hostile)).is_none(), "{at}");
+        }
+        assert!(inflated(&compressed(&plain[..39])).is_none() && inflated(&bytes[..10]).is_none());
+        assert!(inflated(&compressed(&vec![0; 1 << 24])).is_none());
+    }
 }

@@ -16,7 +16,7 @@ use crate::histogram::{Histogram, Stats};
 use crate::latency_log::{self, Interval, Seconds};
 use crate::plan::{Plan, WAREHOUSES_OF_THE_FLEET};
 use crate::recorder::{Clock, Phase};
-use crate::run::{CheckResult, Ended, ReconciledItem, Reconciliation, RunRecord};
+use crate::run::{CheckResult, Ended, NOT_ASKED_FOR, ReconciledItem, Reconciliation, RunRecord};
 use crate::statements;
 use crate::summary::Summary;
 use crate::timeline::{Stage, TimelineRow};
@@ -353,8 +353,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     // The longest: what a client that ended early did not do lowers the rate.
     whole.measured_seconds = parts().map(|part| part.measured_seconds).fold(0.0, f64::max);
     whole.regions = regions(runs, whole.measured_seconds);
-    whole.ended =
-        parts().map(|part| part.ended.clone()).find(|ended| *ended != Ended::Completed).unwrap_or(Ended::Completed);
+    whole.ended = parts().map(|part| &part.ended).max_by_key(|ended| gravity(ended)).cloned().unwrap_or_default();
     whole.tare.cpu_seconds = parts().map(|part| part.tare.cpu_seconds).sum();
     let headline = whole.plan.headline().map_or(0, |index| whole.counts[index].measured.completed);
     whole.tare.cpu_us_per_headline = whole.tare.cpu_seconds * 1e6 / (headline as f64).max(1.0);
@@ -439,47 +438,65 @@ fn regions(runs: &[OpenedRun], measured_seconds: f64) -> Vec<RegionPart> {
     parts.into_iter().map(whole).collect()
 }
 
-/// All of them together: done only if each was.
+/// How much an end says against a result: of several the gravest is that of the whole.
+fn gravity(ended: &Ended) -> u8 {
+    match ended {
+        Ended::Completed => 0,
+        Ended::Interrupted => 1,
+        Ended::Running => 2,
+        Ended::Failed(_) => 3,
+    }
+}
+
+/// All of them together: failed if any was, and done only if each was.
 fn reconciliation(runs: &[OpenedRun]) -> Option<Reconciliation> {
+    let parts = || runs.iter().filter_map(|run| run.record.reconciliation.as_ref().map(|part| (run, part)));
+    let passed = parts().all(|(_, part)| part.passed);
+    if passed && parts().count() < runs.len() {
+        return None;
+    }
     let mut items: Vec<ReconciledItem> = Vec::new();
-    let (mut passed, mut details) = (true, Vec::new());
-    for run in runs {
-        let part = run.record.reconciliation.as_ref()?;
-        passed &= part.passed;
-        if !part.passed {
-            details.push(format!("{}: {}", name(run), part.detail));
-        }
-        for item in &part.checked {
-            match items.iter_mut().find(|known| known.name == item.name) {
-                Some(known) => {
-                    known.acknowledged += item.acknowledged;
-                    known.gained += item.gained;
-                    known.unknown += item.unknown;
-                    known.missing += item.missing;
-                }
-                None => items.push(item.clone()),
+    for item in parts().flat_map(|(_, part)| &part.checked) {
+        match items.iter_mut().find(|known| known.name == item.name) {
+            Some(known) => {
+                known.acknowledged += item.acknowledged;
+                known.gained += item.gained;
+                known.unknown += item.unknown;
+                known.missing += item.missing;
             }
+            None => items.push(item.clone()),
         }
     }
-    let detail =
-        if details.is_empty() { runs[0].record.reconciliation.as_ref()?.detail.clone() } else { details.join("; ") };
+    let failed = parts().filter(|(_, part)| !part.passed).map(|(run, part)| format!("{}: {}", name(run), part.detail));
+    let detail = if passed { parts().next()?.1.detail.clone() } else { failed.collect::<Vec<_>>().join("; ") };
     Some(Reconciliation { checked: items, passed, detail })
 }
 
-/// The checks that any client made; of one that several made, all violations.
+/// The checks that the clients made, each of its own warehouses, with all violations; and whose were not checked, if any
+/// were.
 fn checks(runs: &[OpenedRun]) -> Option<Vec<CheckResult>> {
-    let mut all: Option<Vec<CheckResult>> = None;
+    let mut all: Vec<CheckResult> = Vec::new();
     for check in runs.iter().filter_map(|run| run.record.checks.as_ref()).flatten() {
-        let checks = all.get_or_insert_default();
-        match checks.iter_mut().find(|known| known.name == check.name) {
+        match all.iter_mut().find(|known| known.name == check.name) {
             Some(known) => {
                 known.passed &= check.passed;
-                known.violations = known.violations.max(check.violations);
+                known.violations += check.violations;
+                known.skipped = known.skipped.take().or_else(|| check.skipped.clone());
             }
-            None => checks.push(check.clone()),
+            None => all.push(check.clone()),
         }
     }
-    all
+    if all.is_empty() {
+        return None;
+    }
+    all.extend(runs.iter().filter(|run| run.record.checks.is_none()).map(|run| CheckResult {
+        name: format!("all of {}", name(run)),
+        passed: true,
+        detail: "the conditions for the warehouses of this client".to_owned(),
+        skipped: Some(NOT_ASKED_FOR.to_owned()),
+        ..CheckResult::default()
+    }));
+    Some(all)
 }
 
 /// The seconds of all clients, each counted from its own start.
@@ -525,4 +542,67 @@ fn set_times(row: &mut TimelineRow, sums: &latency_log::Histograms, plan: &Plan)
     (row.p50_ms, row.p90_ms, row.p99_ms, row.max_ms) = (response.p50, response.p90, response.p99, response.max);
     row.queue_p99_ms = both(&|phase| latency_log::tag(headline, phase, Clock::Queue)).p99;
     row.lag_p99_ms = both(&latency_log::lag_tag).p99;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A client with one warehouse.
+    fn client(warehouse: u32, ended: Ended) -> OpenedRun {
+        let plan = Plan { first_warehouse: warehouse, warehouses: 1, total_warehouses: 2, ..Plan::default() };
+        OpenedRun {
+            path: PathBuf::new(),
+            source: format!("client-{warehouse}"),
+            record: RunRecord { plan, ended, ..RunRecord::default() },
+            histograms: latency_log::Histograms::default(),
+            timeline: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn reconciled(missing: u64) -> Option<Reconciliation> {
+        let item = ReconciledItem { name: "orders".into(), acknowledged: 10, missing, ..ReconciledItem::default() };
+        let detail = if missing > 0 { format!("{missing} missing") } else { "all there".to_owned() };
+        Some(Reconciliation { checked: vec![item], passed: missing == 0, detail })
+    }
+
+    #[test]
+    fn the_gravest_end_is_that_of_the_whole() {
+        let failed = Ended::Failed("refused".into());
+        let clients = [client(1, Ended::Interrupted), client(2, failed.clone())];
+        assert_eq!(record(&clients).ended, failed);
+        assert_eq!(record(&[client(1, Ended::Interrupted), client(2, Ended::Running)]).ended, Ended::Running);
+        assert_eq!(record(&[client(1, Ended::Completed), client(2, Ended::Completed)]).ended, Ended::Completed);
+    }
+
+    #[test]
+    fn what_one_client_lost_is_lost() {
+        let mut clients = [client(1, Ended::Running), client(2, Ended::Completed)];
+        clients[1].record.reconciliation = reconciled(5);
+        let whole = record(&clients).reconciliation.unwrap();
+        assert_eq!((whole.passed, whole.detail.as_str()), (false, "client-2: 5 missing"));
+        clients[1].record.reconciliation = reconciled(0);
+        assert_eq!(record(&clients).reconciliation, None, "one of them has not looked");
+        clients[0].record.reconciliation = reconciled(0);
+        let whole = record(&clients).reconciliation.unwrap();
+        assert_eq!((whole.passed, whole.checked[0].acknowledged), (true, 20));
+    }
+
+    #[test]
+    fn checks_of_one_client_are_not_those_of_all() {
+        let check = |passed, violations| {
+            Some(vec![CheckResult { name: "C1".into(), passed, violations, ..CheckResult::default() }])
+        };
+        let mut clients = [client(1, Ended::Completed), client(2, Ended::Completed)];
+        assert_eq!(record(&clients).checks, None);
+        clients[0].record.checks = check(false, 2);
+        let not_asked: Vec<_> = record(&clients).checks.unwrap().into_iter().filter(|c| c.skipped.is_some()).collect();
+        assert_eq!(not_asked[0].name, "all of client-2");
+        clients[1].record.checks = check(false, 3);
+        let whole = record(&clients).checks.unwrap();
+        assert_eq!((whole.len(), whole[0].passed, whole[0].violations), (1, false, 5));
+    }
 }

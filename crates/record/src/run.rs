@@ -218,7 +218,8 @@ pub struct Target {
     pub embedded: bool,
     /// Whether it keeps no data and only answers, so that nothing but the tool is measured.
     pub without_data: bool,
-    /// How the load spread the data over the cluster, by name; empty: as the database does it by itself.
+    /// What the load was asked for beyond the rows, by name: how it spread them over the cluster, and `foreign_keys`;
+    /// empty: as the database does it by itself, and none.
     pub placement: BTreeMap<String, String>,
 }
 

@@ -195,8 +195,11 @@ fn count(field: &str) -> Option<u64> {
     field.parse().ok().filter(|count| *count <= MOST_COUNT)
 }
 
+/// No figure of a run comes near the ends of what a number can be, where scales and sums overflow.
+const MOST_NUMBER: f64 = 1e15;
+
 fn number(field: &str) -> Option<f64> {
-    field.parse().ok().filter(|value: &f64| value.is_finite())
+    field.parse().ok().filter(|value: &f64| (0.0..=MOST_NUMBER).contains(value))
 }
 
 /// The length of each row, seconds: from the end of the row before it, or from the start of the run.

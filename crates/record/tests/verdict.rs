@@ -4,9 +4,10 @@
 mod common;
 
 use common::*;
+use record::merge::ClientPart;
 use record::plan::Pacing;
 use record::recorder::{Clock, Failure, Outcome, Phase, Sample};
-use record::run::{CheckResult, Ended, ReconciledItem, Reconciliation};
+use record::run::{CheckResult, Ended, ReconciledItem, Reconciliation, Tare};
 use record::verdict::{Judgement, Status};
 
 use Judgement::{Deviation, Fail, NotApplicable, NotJudged, Pass};
@@ -223,7 +224,13 @@ fn ceiling_and_floor() {
         bent("rate below the ceiling", 10, SECONDS, Fail, move |run| orders(run, 15.0)),
         bent("rate per configured", 10, SECONDS, Fail, move |run| orders(run, 7.0)),
         bent("rate per configured", 1, SECONDS, NotJudged, move |run| orders(run, 8.0)),
-        bent("rate per configured", 10, SECONDS, Fail, |run| run.record.plan.loaded_warehouses = 20),
+        // Half of what is loaded is driven: that leaves the standard, unless those that are driven carry too little.
+        bent("rate per configured", 10, SECONDS, Deviation, |run| run.record.plan.loaded_warehouses = 20),
+        bent("rate per configured", 10, SECONDS, Fail, move |run| {
+            run.record.plan.loaded_warehouses = 20;
+            orders(run, 7.0);
+        }),
+        bent("rate per configured", 10, SECONDS, NotJudged, |run| run.record.plan.loaded_warehouses = 14),
         // A client of a fleet answers for its share alone.
         bent("rate per configured", 10, SECONDS, Pass, |run| {
             run.record.plan.total_warehouses = 100;
@@ -357,6 +364,8 @@ fn the_tool_itself() {
             run.record.tare.cpu_share_of_threads = 0.95;
             run.record.target.embedded = true;
         }),
+        bent("the tool's own CPU", 10, SECONDS, NotJudged, |run| run.record.tare = Tare::default()),
+        bent("the tool's own CPU", 10, SECONDS, NotJudged, |run| run.record.clients = vec![ClientPart::default()]),
         bent("run completed", 10, SECONDS, Pass, |_| ()),
         bent("run completed", 10, SECONDS, Deviation, |run| run.record.ended = Ended::Interrupted),
         bent("run completed", 10, SECONDS, Deviation, |run| run.record.ended = Ended::Running),

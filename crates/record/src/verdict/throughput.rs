@@ -62,12 +62,15 @@ fn ceiling(case: Case<'_>) -> Finding {
     }
 }
 
-/// No less than what a configured warehouse must carry (4.1.3, 4.2.2).
+/// No less than what a configured warehouse must carry (4.1.3, 4.2.2). Warehouses that are loaded and not driven count; but
+/// as long as those that are driven carry enough, too many of them make a result none by the standard, and it is true
+/// nevertheless.
 fn floor(case: Case<'_>) -> Finding {
     let plan = &case.run.plan;
     let (count, minutes) = headline(case);
+    let driven = f64::from(plan.warehouses);
     // A client of a fleet answers for its share of the configured warehouses.
-    let share = f64::from(plan.warehouses) / f64::from(plan.total_warehouses.max(plan.warehouses).max(1));
+    let share = driven / f64::from(plan.total_warehouses.max(plan.warehouses).max(1));
     let configured = f64::from(plan.loaded_warehouses.max(plan.total_warehouses).max(plan.warehouses)) * share;
     let least = plan.scale.min_per_warehouse;
     let finding =
@@ -78,16 +81,18 @@ fn floor(case: Case<'_>) -> Finding {
     if configured <= 0.0 || minutes <= 0.0 {
         return finding.not_judged("nothing was measured");
     }
-    let figure = count / minutes / configured;
-    let finding = finding.figure(format!("{figure:.3}"));
-    let expected = least * configured * minutes;
-    if count >= expected {
+    let finding = finding.figure(format!("{:.3}", count / minutes / configured));
+    let expected = |warehouses: f64| least * warehouses * minutes;
+    let too_few = |warehouses: f64| count < expected(warehouses) - 4.0 * expected(warehouses).sqrt();
+    if count >= expected(configured) {
         finding.pass()
-    } else if count < expected - 4.0 * expected.sqrt() {
-        finding
-            .fail(format!("too few for {configured:.0} configured warehouses; load fewer, or find what holds them up"))
+    } else if too_few(driven) {
+        finding.fail(format!("too few for {driven:.0} warehouses; load fewer, or find what holds them up"))
+    } else if driven < configured && too_few(configured) {
+        let why = format!("too few for {configured:.0} configured warehouses, of which {driven:.0} are driven");
+        finding.judged(Judgement::Deviation, why)
     } else {
-        let needed = needed_sample(1.0, 1.0 - count / expected);
+        let needed = needed_sample(1.0, 1.0 - count / expected(configured));
         finding.not_judged(format!("within chance for {count} transactions; such a gap is told from about {needed}"))
     }
 }

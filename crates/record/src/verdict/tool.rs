@@ -35,13 +35,19 @@ fn lag(case: Case<'_>) -> Finding {
 
 /// The tool had CPU to spare, so that it was the database that was measured.
 fn cpu(case: Case<'_>) -> Finding {
-    let share = case.run.tare.cpu_share_of_threads;
-    let finding = Finding::of("the tool's own CPU, of its threads", "", format!("<= {}", percent(MOST_CPU)))
-        .figure(percent(share));
+    let tare = case.run.tare;
+    let finding = Finding::of("the tool's own CPU, of its threads", "", format!("<= {}", percent(MOST_CPU)));
+    if tare.cpu_seconds <= 0.0 {
+        return finding
+            .not_judged("it stands in no record: the run did not come to its end, or the system does not tell it");
+    }
+    let finding = finding.figure(percent(tare.cpu_share_of_threads));
     if case.run.target.embedded {
         finding.not_judged("the database works inside the tool's process")
-    } else if share > MOST_CPU {
+    } else if tare.cpu_share_of_threads > MOST_CPU {
         finding.fail("the tool itself was the bottleneck; give it more threads or more machines")
+    } else if case.run.clients.iter().any(|client| client.cpu_share_of_threads <= 0.0) {
+        finding.not_judged("that of some clients stands in no record")
     } else {
         finding.pass()
     }
