@@ -26,7 +26,9 @@ impl Dialect for TiDb {
     }
 
     fn verified(&self) -> Verified {
-        Verified::RealServer("TiDB 8.5: its SQL layer on the embedded store, one process; not with TiKV and PD")
+        Verified::RealServer(
+            "TiDB of 2025-11-26, which calls itself 8.4: its SQL layer on the embedded store, one process; not with TiKV and PD",
+        )
     }
 
     fn default_port(&self) -> u16 {

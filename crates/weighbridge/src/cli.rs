@@ -123,10 +123,12 @@ pub(crate) enum Command {
 /// Where the database is.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// The database: sqlite:FILE or postgres://USER:PASSWORD@HOST:PORT/DATABASE; null: is none, and weighs the tool
+    /// The database: sqlite:FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, or the same with mysql, mariadb, tidb,
+    /// cockroachdb or yugabytedb; null: is none, and weighs the tool. `weighbridge targets` lists all
     ///
-    /// A password may also come from PGPASSWORD or ~/.pgpass; it is never shown or stored. Several URLs, given one by
-    /// one or as a list, are several gateways of one cluster; connections are dealt out evenly over them.
+    /// A password may also come from PGPASSWORD, ~/.pgpass, MYSQL_PWD or ODBC_PASSWORD; it is never shown or stored.
+    /// Several URLs, given one by one or as a list, are several gateways of one cluster; connections are dealt out
+    /// evenly over them.
     #[arg(long = "url", env = "WEIGHBRIDGE_URL", hide_env_values = true, default_value = target::DEFAULT_URL)]
     pub(crate) urls: Vec<String>,
 }
@@ -313,7 +315,7 @@ pub(crate) struct DriveArgs {
     pub(crate) start: StartArgs,
     #[command(flatten)]
     pub(crate) pace: PaceArgs,
-    /// Connections to the database [default: two a warehouse, 8 to 128; 4 on SQLite]
+    /// Connections to the database [default: two a warehouse, 8 to 128; 8 for another workload than tpcc; 4 on SQLite]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) connections: Option<u32>,
     /// What binds terminals to gateways: none, or their warehouse (gateway i of n serves the i-th slice of them)
@@ -350,7 +352,8 @@ pub(crate) struct DriveArgs {
     pub(crate) check: bool,
     #[command(flatten)]
     pub(crate) metrics: MetricsArgs,
-    /// The run's folder, which must not exist [default: results/TIME-tpcc-DATABASE-Ww]
+    /// The run's folder, which must not exist, or be empty [default: results/TIME-tpcc-DATABASE-Ww; of another workload
+    /// results/TIME-WORKLOAD-DATABASE]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

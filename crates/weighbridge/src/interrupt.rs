@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first ends the work early and in order, the second at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first ends the work early and in order, the second at once.
 
 use std::io;
 use std::process::{Child, Output};
@@ -57,10 +57,14 @@ fn listen(stop: &watch::Sender<bool>) {
         else {
             return;
         };
+        // A terminal that is closed, or a connection to it that is lost, must leave nothing half-done either.
+        let mut hangup = if hangup_ends() { signal(SignalKind::hangup()).ok() } else { None };
         for first in [true, false] {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                // Of a terminal that goes both the shell and the system may tell.
+                Some(()) = async { hangup.as_mut()?.recv().await }, if first => {}
             }
             // Before anything that may fail or wait.
             stop.send_replace(true);
@@ -78,6 +82,14 @@ fn listen(stop: &watch::Sender<bool>) {
             briefly(|| say!("interrupted: ending early (once more to leave at once)"));
         }
     });
+}
+
+/// Whether SIGHUP is to end the work: not if whoever started this process had it ignored, as `nohup` does. Where the
+/// system doesn't tell, it does what it always did.
+fn hangup_ends() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|signals| signals & 1 == 0)
 }
 
 /// Does what may wait for a terminal, and goes on without it where that takes long.

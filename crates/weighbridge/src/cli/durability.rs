@@ -60,7 +60,7 @@ pub(crate) struct DurabilityArgs {
     /// Only hold the ledger of a run that is over against the database, before anything else is done to it
     #[arg(long, value_name = "RUN", conflicts_with_all = ["lab", "crash_command", "out"])]
     pub(crate) audit: Option<PathBuf>,
-    /// The run's folder, which must not exist [default: results/TIME-durability-DATABASE]
+    /// The run's folder, which must not exist, or be empty [default: results/TIME-durability-DATABASE]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document on standard output, and nothing else there

@@ -16,7 +16,7 @@ pub(crate) struct MergeArgs {
     /// Accounts and secrets of object stores come from the environment (AWS_ACCESS_KEY_ID and the like).
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub(crate) runs: Vec<String>,
-    /// The folder for the merged run, which reads like any other
+    /// The folder for the merged run, which reads like any other; it must not exist, or be empty
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Merge runs that differ in plan, data or version too, and say so in the result
@@ -71,7 +71,8 @@ pub(crate) struct CompareArgs {
     /// The same of what is compared with it
     #[arg(value_name = "NEW")]
     pub(crate) new: String,
-    /// End with status 3 if NEW is worse by more than this, and chance does not explain it
+    /// End with status 3 if NEW is worse by more than this and chance does not explain it, or if the runs are too short
+    /// to tell
     ///
     /// Without waits the New-Orders a minute count; with the standard's waits, which hold the rate, the 90th
     /// percentile of New-Order's response time.

@@ -55,10 +55,11 @@ pub(crate) struct SweepArgs {
     /// Seed of the order and of the inputs [default: drawn, and kept in the folder]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The sweep's folder, which must not exist [default: results/TIME-sweep]
+    /// The sweep's folder, which must not exist, or be empty [default: results/TIME-sweep]
     #[arg(long, value_name = "DIR", required_if_eq("resume", "true"))]
     pub(crate) out: Option<PathBuf>,
-    /// Go on with the sweep in --out: its grid and its order stand there, only the URLs are given again
+    /// Go on with the sweep in --out: its grid and its order stand there, only the URLs and how to restore are given
+    /// again
     #[arg(long, conflicts_with_all = ["connections", "warehouses", "warehouses_per_node", "connections_per_node",
           "style", "isolation", "repeat", "seed", "arguments"])]
     pub(crate) resume: bool,
@@ -111,7 +112,8 @@ pub(crate) struct EveryRunArgs {
 /// How the data are brought back to the same state before each run.
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
-    /// How the data are brought to the same state before each run [default: snapshot where the database has one]
+    /// How the data are brought to the same state before each run [default: snapshot on PostgreSQL and SQLite;
+    /// elsewhere it must be said]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) restore: Option<Restore>,
     /// More flags of `weighbridge load` for --restore reload, as one word: '--partitions 3 --split'
@@ -189,7 +191,7 @@ pub(crate) struct SearchArgs {
     pub(crate) runs: EveryRunArgs,
     #[command(flatten)]
     pub(crate) restore: RestoreArgs,
-    /// The folder for the trials, which must not exist [default: results/TIME-search]
+    /// The folder for the trials, which must not exist, or be empty [default: results/TIME-search]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document on standard output, and nothing else there
@@ -253,7 +255,7 @@ pub(crate) struct ScenarioRunArgs {
     /// Leave out flags that need what this database lacks, such as --scatter, and say so
     #[arg(long)]
     pub(crate) adapt: bool,
-    /// The folder for its runs, which must not exist [default: results/TIME-NAME]
+    /// The folder for its runs, which must not exist, or be empty [default: results/TIME-NAME-CASE]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document on standard output, and nothing else there

@@ -313,7 +313,7 @@ fn one(
 fn resumable(failure: Failure, folder: &Path) -> Failure {
     match failure {
         Failure::Failed(message) | Failure::Usage(message) => Failure::Failed(format!(
-            "{message}; what is done is kept: go on with `weighbridge sweep --resume --out {}` and the same URLs",
+            "{message}; what is done is kept: go on with `weighbridge sweep --resume --out {}`, the same URLs and the same --restore",
             super::step::quoted(&folder.display().to_string())
         )),
         other => other,

@@ -39,7 +39,7 @@ fn time_ms<const AT: usize>((_, of): &OfPart<'_>) -> (String, Style) {
     plain(short(of.times_ms[AT]))
 }
 
-/// The 90th percentile, which the standard limits.
+/// The 90th percentile, which the standard, or the workload's file, limits.
 fn p90(of: &OfPart<'_>) -> (String, Style) {
     let (text, _) = time_ms::<1>(of);
     let limit = of.0.limit_s;
@@ -62,7 +62,9 @@ fn transaction_columns<'a>() -> [Column<OfPart<'a>>; 10] {
         column("p90 ms", 9, 0, p90),
         column("p99 ms", 9, 0, time_ms::<2>),
         column("max ms", 9, 75, time_ms::<3>),
-        column("limit ms", 10, 92, |(part, _)| plain(grouped(1000.0 * part.limit_s))),
+        column("limit ms", 10, 92, |(part, _)| {
+            plain(if part.limit_s > 0.0 { grouped(1000.0 * part.limit_s) } else { String::new() })
+        }),
         column("errors", 8, 0, |(_, of)| trouble(of.errors)),
         column("retries", 9, 0, |(_, of)| plain(grouped(of.retries as f64))),
     ]
@@ -162,7 +164,7 @@ impl Picture for RunState {
                 "efficiency",
                 "the mean as a share of the most that the standard lets the warehouses give; n/a: not at its pace",
             ),
-            ("times", "response times; of the ramp, then of the measurement. ! is above the standard's limit"),
+            ("times", "response times; of the ramp, then of the measurement. ! is above the limit"),
             ("errors", "transactions that failed; retries: attempts beyond the first; both of the whole run"),
             ("connections", "waiting: terminals in the queue for one; wait: how long they waited, 99th percentile"),
             ("this tool", "its CPU, memory, and how late its timer woke terminals (lag, 99th percentile)"),
@@ -254,6 +256,7 @@ impl RunState {
         let row = &now.row;
         let used = u64::from(self.plan.connections).saturating_sub(now.idle);
         let waiting = if row.waiting > 0 { STRONG } else { Style::new() };
+        let defers = self.plan.transactions.iter().any(|rule| rule.deferred_limit_seconds.is_some());
         let connections = [
             (
                 "connections",
@@ -264,6 +267,7 @@ impl RunState {
             ("wait p99", format!("{} ms", short(row.queue_p99_ms)), Style::new()),
             ("Deliveries queued", grouped(row.backlog as f64), Style::new()),
         ];
+        let connections = &connections[..if defers { 4 } else { 3 }];
         let tool = [
             (
                 if self.embedded { "this tool and the database" } else { "this tool" },
@@ -274,6 +278,6 @@ impl RunState {
             ("lag p99", format!("{} ms", short(row.lag_p99_ms)), Style::new()),
             ("threads", self.plan.threads.to_string(), Style::new()),
         ];
-        Text::from(vec![figures(&connections, room), figures(&tool, room)])
+        Text::from(vec![figures(connections, room), figures(&tool, room)])
     }
 }
