@@ -125,20 +125,20 @@ pub async fn tables_there(session: &mut Session, tables: &[&'static Table]) -> R
 /// # Errors
 /// A table of somebody else; the database's refusal.
 pub async fn drop_tables(session: &mut Session, data: &impl DataSet) -> Result<(), Error> {
-    refuse_foreign(session, data).await?;
+    refuse_foreign(session, data, &[]).await?;
     for table in tables_there(session, data.tables()).await?.iter().rev() {
         session.execute(&format!("DROP TABLE {}", table.name)).await?;
     }
     session.commit().await
 }
 
-/// Refuses to drop what is not the data set's.
+/// Refuses to drop what is not the data set's; the `noted` tables are, whatever their columns.
 ///
 /// # Errors
 /// A table of somebody else; the database's refusal.
-pub async fn refuse_foreign(session: &mut Session, data: &impl DataSet) -> Result<(), Error> {
+pub async fn refuse_foreign(session: &mut Session, data: &impl DataSet, noted: &[String]) -> Result<(), Error> {
     for table in tables_there(session, data.tables()).await? {
-        if !is_ours(session, table).await? {
+        if !noted.iter().any(|noted| noted == table.name) && !is_ours(session, table).await? {
             return Err(Error::permanent(format!(
                 "the table {} is not {}'s, by its columns: it is left alone. Load into a database of its own, or drop it",
                 table.name,

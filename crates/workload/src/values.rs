@@ -48,7 +48,7 @@ impl Generator {
             decimal(1.00, 99.99), choice(a, b), now(0) or timestamp(2026-01-01, 2026-12-31)";
         let (name, rest) = text.trim().split_once('(').ok_or_else(|| bad(known))?;
         let inside = rest.strip_suffix(')').ok_or_else(|| bad("its closing parenthesis is missing"))?;
-        let parts: Vec<&str> = inside.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let parts = parts(inside).map_err(bad)?;
         let whole = |at: usize| {
             let part = parts.get(at).copied().unwrap_or("");
             let number = part.parse::<i64>().ok().filter(|number| (-MOST..=MOST).contains(number));
@@ -103,8 +103,8 @@ impl Generator {
                 Ok(Generator::Decimal(Decimal { unscaled: low, scale: high.scale }, high))
             }
             "choice" if !parts.is_empty() => {
-                let texts = parts.iter().map(|part| part.trim_matches('\'').to_owned()).collect();
-                Ok(Generator::Choice(texts))
+                let texts = parts.iter().map(|part| unquoted(part)).collect::<Option<_>>();
+                texts.map(Generator::Choice).ok_or_else(|| bad("a quote stands inside a text: write 'it''s'"))
             }
             "now" if whole(0).is_ok_and(|seconds| seconds.abs() > CENTURY_S) => Err(bad("that is more than a century")),
             "now" => counted(1).and_then(|()| Ok(Generator::Now(whole(0)?))),
@@ -168,6 +168,36 @@ impl Generator {
             }
         }
     }
+}
+
+/// What stands between commas that are in no quotes.
+fn parts(inside: &str) -> Result<Vec<&str>, &'static str> {
+    if inside.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut quoted = false;
+    let at_comma = |c: char| {
+        quoted ^= c == '\'';
+        c == ',' && !quoted
+    };
+    let parts: Vec<&str> = inside.split(at_comma).map(str::trim).collect();
+    if quoted {
+        return Err("a quote is not closed");
+    }
+    match parts.iter().any(|part| part.is_empty()) {
+        true => Err("a value between its commas is missing"),
+        false => Ok(parts),
+    }
+}
+
+/// A text with or without quotes around it; two quotes inside them stand for one.
+fn unquoted(part: &str) -> Option<String> {
+    let Some(inside) = part.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) else {
+        return (!part.contains('\'')).then(|| part.to_owned());
+    };
+    let pieces: Vec<&str> = inside.split("''").collect();
+    let clean = pieces.iter().all(|piece| !piece.contains('\''));
+    clean.then(|| pieces.join("'"))
 }
 
 /// Rejection-inversion sampling (Hörmann and Derflinger 1996): no table, whatever n.
@@ -367,9 +397,22 @@ mod tests {
             Ok(Generator::Decimal(low, Decimal { unscaled: 999, scale: 2 }))
         );
         assert_eq!(Generator::parse("choice(a, 'b')"), Ok(Generator::Choice(names(&["a", "b"]))));
+        let choices = Generator::parse("choice('New York, NY', x, '', 'O''Hara')");
+        assert_eq!(choices, Ok(Generator::Choice(names(&["New York, NY", "x", "", "O'Hara"]))));
         for bad in ["", "uniform", "uniform(1", "uniform(2, 1)", "uniform(1)", "zipf(0, 1)", "normal(1, 2)", "choice()"]
         {
             assert!(Generator::parse(bad).is_err(), "{bad}");
+        }
+        for (bad, why) in [
+            ("choice('New York, NY, x)", "a quote is not closed"),
+            ("choice(it's, x)", "a quote is not closed"),
+            ("choice('a'b', 'c)", "a quote stands inside"),
+            ("choice(a'b'c)", "a quote stands inside"),
+            ("choice(a, )", "is missing"),
+            ("uniform(1,,9)", "is missing"),
+        ] {
+            let refused = Generator::parse(bad).unwrap_err();
+            assert!(refused.contains(why), "{bad}: {refused}");
         }
     }
 

@@ -32,6 +32,9 @@ pub(super) fn run(args: &LoadArgs, own: &Own) -> Ended {
         None => {
             own.require(gateways.dialect()).map_err(Failure::Usage)?;
             let data = Data::new(own, scale, args.seed).map_err(Failure::Usage)?;
+            // A run would refuse them, when all rows are there.
+            let drawn = own.require_values(&data);
+            drawn.map_err(|why| Failure::Usage(format!("at --scale {scale}: {why}")))?;
             filled(args, &gateways, (own, scale), &data)
         }
     }

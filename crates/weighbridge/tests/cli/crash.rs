@@ -106,6 +106,53 @@ fn ctrl_c_ends_a_run_early_with_a_partial_result() {
 }
 
 #[test]
+fn a_run_that_waits_for_its_start_can_be_given_up() {
+    let place = Place::new();
+    let start = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(20);
+    let (start_at, out) = (start.to_string(), place.text("run"));
+    let run = ["run", "--url", "null:", "--warehouses", "1", "--start-at", &start_at, "--out", &out];
+    let mut child = weighbridge(&run).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    said.find(|line| line.contains("terminals")).expect("it waits");
+    signal(&child, "-INT");
+    said.for_each(drop);
+    // Nothing was measured, which no verdict may hide.
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(jiff::Timestamp::now() < start, "it waited for its start");
+}
+
+/// A run whose parent had this done to SIGHUP, and the lines that it says.
+fn run_with_hangup(how: &str, out: &str) -> (std::process::Child, impl Iterator<Item = String> + use<>) {
+    let run = ["run", "--url", "null:?latency=2ms", "--warehouses", "1", "--pacing", "none", "--ramp", "0s"];
+    let mut command = std::process::Command::new("env");
+    command.args([how, env!("CARGO_BIN_EXE_weighbridge")]).args(run).args(["--duration", "10m", "--out", out]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    said.by_ref().find(|line| line.contains("measured  ")).expect("a second of the run");
+    (child, said)
+}
+
+#[test]
+fn a_terminal_that_goes_leaves_a_result() {
+    let place = Place::new();
+    let (mut child, said) = run_with_hangup("--default-signal=HUP", &place.text("run"));
+    // The shell tells of it, and the system too.
+    signal(&child, "-HUP");
+    signal(&child, "-HUP");
+    said.for_each(drop);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(json(&["report", &place.text("run")])["ended"], "interrupted");
+
+    let (mut child, mut said) = run_with_hangup("--ignore-signal=HUP", &place.text("nohup"));
+    signal(&child, "-HUP");
+    let mut seconds = said.by_ref().filter(|line| line.contains("measured  ") || line.contains("interrupted"));
+    assert!(seconds.by_ref().take(3).all(|line| line.contains("measured  ")), "as `nohup` has it, it goes on");
+    signal(&child, "-INT");
+    said.for_each(drop);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_killed_run_can_be_reported() {
     let place = Place::new();
     done(&["load", "--url", &place.sqlite()]);

@@ -265,9 +265,17 @@ fn a_run_needs_the_load_of_the_same_file() {
 
     // What can't be replaced is not forgotten.
     let last = "value = \"uniform(1, 9)\" },";
-    let more = shop.changed(last, &format!("{last}\n    {{ name = \"more\", type = \"int\", {last}"));
-    refused(&shop.args("load", &more, &["--replace"]), 1, "is not shop's, by its columns");
+    let columns = format!("{last}\n    {{ name = \"more\", type = \"int\", {last}");
+    let text = SHOP.replacen(last, &columns, 1);
+    let [more, others] = ["more.toml", "others.toml"].map(|name| shop.place.text(name));
+    std::fs::write(&more, &text).unwrap();
+    std::fs::write(&others, text.replacen("name = \"shop\"", "name = \"store\"", 1)).unwrap();
+    refused(&shop.args("load", &others, &["--replace"]), 1, "is not store's, by its columns");
     json(&shop.args("check", &shop.file, &[]));
+    // Its own tables are replaced as the file is now, in this form and back again.
+    done(&shop.args("load", &more, &["--replace"]));
+    json(&shop.args("check", &more, &[]));
+    done(&shop.args("load", &shop.file, &["--replace"]));
     // Another workload's tables of the same names are no longer the first one's.
     let other_name = shop.changed("name = \"shop\"", "name = \"store\"");
     done(&shop.args("load", &other_name, &["--replace", "--scale", "0.1"]));
@@ -314,6 +322,17 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_is_touched() {
         ("sql = \"SELECT COUNT(*) FROM visit\"", "sql = 5", "a value for all databases"),
         ("[\"customer_id\"] }\n", "[] }\n", "no columns"),
         ("table = \"customer\"", "table = \"nowhere\"", "no table `nowhere`"),
+        ("references = [\"id\"]", "references = [\"credit\"]", "not the primary key of customer"),
+        ("visit_by_customer", "customer", "two of the table or index `customer`"),
+        ("visit_by_customer", "offer_pkey", "the primary key of offer"),
+        ("name = \"offer\"", "name = \"order\"", "reserved word"),
+        ("kind = :vip.kind", "kind = ?", "nothing gives :1 a value"),
+        ("\"SELECT COUNT(*) FROM visit\"", "\"SELECT 1; SELECT 2\"", "2 statements where one must be"),
+        ("choice(1, 2)", "choice('1, 2)", "a quote is not closed"),
+        ("weight = 6", "weight = 0", "its rate is the result"),
+        ("AND kind = :vip.kind\"", "AND kind = :vip.kind FOR UPDATE\"", "read_only"),
+        ("response_limit = \"20s\"", "response_limit = \"0s\"", "response_limit is above 0"),
+        ("name = \"visits\"", "name = \"\"", "an empty name"),
         ("name = \"visit\"", "name = \"visit; DROP TABLE customer\"", "small letters"),
     ];
     for (from, to, words) in cases {
@@ -324,6 +343,11 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_is_touched() {
             assert!(said.stderr.contains(words), "{to}: {}", said.stderr);
         }
     }
+    // At scale 1 there are 300 visits.
+    let few = shop.changed("uniform(1, rows(visit))", "uniform(100, rows(visit))");
+    let said = say(&shop.args("load", &few, &["--scale", "0.1"]));
+    assert_eq!((said.status, said.stderr.lines().count()), (2, 1), "{}", said.stderr);
+    assert!(said.stderr.contains("at --scale 0.1: transaction nobody: who: `uniform(100, 30)`"), "{}", said.stderr);
     assert!(!shop.place.path("bench.db").exists(), "something was touched");
     assert_eq!(say(&["run", "/nowhere/mine.toml"]).status, 2);
 }

@@ -13,6 +13,9 @@ use super::tables::Data;
 /// The table of the facts: a row a workload that is completely loaded.
 const TABLE: &str = "weighbridge_workload";
 
+/// The characters that all names of a workload's tables have together, at most, with a space behind each.
+pub(super) const MOST_NAMES: usize = 4000;
+
 /// Why a workload can't be run or checked. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum FactsError {
@@ -58,7 +61,8 @@ pub async fn loaded(own: &Own, session: &mut Session) -> Result<Data, FactsError
     data(scale, seed)
 }
 
-/// Loads the data set of a workload, and notes it once it is complete. With `replace` its tables are dropped before.
+/// Loads the data set of a workload, and notes it once it is complete. With `replace` its tables are dropped before: those
+/// that its last load has noted whatever their columns are, as the file may have changed since.
 ///
 /// # Errors
 /// Tables that are there; the database's refusal.
@@ -73,7 +77,11 @@ pub async fn load(
     let mut session = Session::connect(gateways.first()).await?;
     // Before anything is forgotten of a load that is there.
     match replace {
-        true => data_set::refuse_foreign(&mut session, data).await?,
+        true => {
+            let noted = noted(own, &mut session).await?;
+            data_set::refuse_foreign(&mut session, data, &noted).await?;
+            drop_noted(data, &noted, &mut session).await?;
+        }
         false => data_set::refuse_existing(&mut session, data).await?,
     }
     let tables: Vec<&str> = data.tables().iter().map(|table| table.name).collect();
@@ -89,12 +97,34 @@ pub async fn load(
     Ok(loaded)
 }
 
+/// The tables that the last load of a workload has noted as its own, parents first.
+async fn noted(own: &Own, session: &mut Session) -> Result<Vec<String>, Error> {
+    if !session.has_table(TABLE).await? {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT tables FROM {TABLE} WHERE name = $1");
+    let answer = session.query(&sql, &[own.name.as_str().into()]).await?;
+    let Some(row) = answer.get(0) else { return Ok(Vec::new()) };
+    Ok(row.text(0)?.split(' ').map(str::to_owned).collect())
+}
+
+/// Drops those of the noted tables that are to be made anew, in the order that their own foreign keys allow.
+async fn drop_noted(data: &impl DataSet, noted: &[String], session: &mut Session) -> Result<(), Error> {
+    let anew = |name: &&String| data.tables().iter().any(|table| table.name == **name);
+    for name in noted.iter().rev().filter(anew) {
+        if session.has_table(name).await? {
+            session.execute(&format!("DROP TABLE {name}")).await?;
+        }
+    }
+    session.commit().await
+}
+
 /// Makes the table of the facts if it is not there, and takes the rows of all workloads out of it that have one of these
 /// tables: an interrupted load leaves none.
 async fn forget(tables: &[&str], session: &mut Session) -> Result<(), Error> {
     if !session.has_table(TABLE).await? {
         let sql = format!(
-            "CREATE TABLE {TABLE} (name VARCHAR(40) PRIMARY KEY, scale VARCHAR(40), seed VARCHAR(40), form VARCHAR(40), tables VARCHAR(4000))"
+            "CREATE TABLE {TABLE} (name VARCHAR(40) PRIMARY KEY, scale VARCHAR(40), seed VARCHAR(40), form VARCHAR(40), tables VARCHAR({MOST_NAMES}))"
         );
         if let Err(e) = session.execute(&sql).await {
             // Somebody else may have made it meanwhile.
@@ -129,4 +159,59 @@ fn fingerprint(own: &Own) -> String {
         }
     }
     super::hash(&parts.join("\0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data_set::DataSet;
+
+    /// A parent and its child, the first with these columns.
+    fn own(name: &str, columns: &str) -> Own {
+        let text = format!(
+            r#"
+name = "{name}"
+[[table]]
+name = "parent"
+rows = 3
+primary_key = ["id"]
+columns = [{{ name = "id", type = "int", value = "sequence(1)" }}{columns}]
+[[table]]
+name = "child"
+rows = 3
+columns = [{{ name = "parent_id", type = "int", value = "of(parent.id)" }}]
+[table.foreign_keys.child_parent]
+columns = ["parent_id"]
+table = "parent"
+references = ["id"]
+[[transaction]]
+name = "read"
+weight = 1
+steps = [{{ sql = "SELECT 1" }}]
+"#
+        );
+        Own::parse(&text).unwrap()
+    }
+
+    #[tokio::test]
+    async fn noted_tables_are_replaced_whatever_their_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let gateways = Gateways::parse(&[format!("sqlite:{}", folder.path().join("a.db").display())]).unwrap();
+        let load = async |own: &Own| {
+            let data = Data::new(own, 1.0, 1).unwrap();
+            load(&gateways, own, (&data, 1.0, 1), 1, true, Arc::default()).await.map(|loaded| loaded.rows)
+        };
+        assert_eq!(load(&own("a", "")).await.unwrap(), 6);
+        let changed = own("a", r#", { name = "more", type = "int", value = "uniform(1, 2)" }"#);
+        let mut session = Session::connect(gateways.first()).await.unwrap();
+        let refused = loaded(&changed, &mut session).await.unwrap_err().to_string();
+        assert!(refused.contains("load it anew with --replace"), "{refused}");
+        assert_eq!(load(&changed).await.unwrap(), 6);
+        assert_eq!(loaded(&changed, &mut session).await.unwrap().tables().len(), 2);
+
+        // To a workload that has noted nothing they are somebody else's, and stay noted as the other's.
+        let refused = load(&own("b", "")).await.unwrap_err().to_string();
+        assert!(refused.contains("the table parent is not b's, by its columns"), "{refused}");
+        loaded(&changed, &mut session).await.unwrap();
+    }
 }

@@ -1,12 +1,14 @@
 //! A workload of the user's own: a TOML file with tables, transactions, checks, and what is held against the database.
 //!
-//! [`file`] is the file as it is written, checked (`checking`) when it is read. [`tables`] makes its rows, [`catalog`] is what a load
+//! [`file`] is the file as it is written, checked (`checking`, with `reserved` words and what `statements` are) when it is read. [`tables`] makes its rows, [`catalog`] is what a load
 //! leaves for later clients, [`transactions`] are drawn and carried out, [`conditions`] are its checks and its ledger.
 
 pub mod catalog;
 mod checking;
 pub mod conditions;
 pub mod file;
+mod reserved;
+mod statements;
 pub mod tables;
 pub mod transactions;
 

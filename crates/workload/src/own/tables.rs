@@ -74,11 +74,11 @@ impl Data {
                 let kind = column_type(&column.kind).map_err(wrong)?;
                 let value = match reference(&column.value) {
                     // Nothing is ever drawn for it.
-                    _ if table.rows == 0 => Value::Sequence(0),
+                    _ if table.rows == 0 && column.value.is_empty() => Value::Sequence(0),
                     Some((of, named)) => {
                         let (at, parent) = place(&own.tables[..tables.len()], of, named).map_err(wrong)?;
                         let taken = &tables[at].columns[parent];
-                        if tables[at].rows == 0 {
+                        if tables[at].rows == 0 && table.rows > 0 {
                             return Err(wrong(format!("the table {of} is empty: no row can be taken from it")));
                         }
                         if !holds(kind, taken.kind) {
@@ -252,7 +252,7 @@ fn place(before: &[file::Table], table: &str, column: &str) -> Result<(usize, us
 }
 
 /// Reads a type as it is written.
-fn column_type(text: &str) -> Result<ColumnType, String> {
+pub(super) fn column_type(text: &str) -> Result<ColumnType, String> {
     let bad = || {
         format!(
             "`{text}` is no type: use smallint, int, bigint, decimal(12, 2), char(10), varchar(40), timestamp or uuid"

@@ -15,6 +15,9 @@ use super::{reference, with_rows};
 /// Numbers of a `sequence` that a terminal has to itself, so that no two make the same one.
 const SEQUENCE_SPAN: i64 = 1_000_000_000;
 
+/// PostgreSQL's refusal of a write where only reads are.
+const READ_ONLY: &str = "25006";
+
 /// What a parameter takes its value from.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
@@ -254,11 +257,22 @@ impl Transactions {
             // What found nothing to go on with leaves nothing behind.
             Ok(ended_early) if ended_early || input.roll_back => session.rollback().await.map(|()| ended_early),
             Ok(ended_early) => session.commit().await.map(|()| ended_early),
-            Err(e) => Err(e),
+            Err(e) => Err(own_fault(kind.access, e)),
         };
         let ended = |ended_early: bool| Output { rolled_back: input.roll_back && !ended_early, ended_early };
         crate::tpcc::clean_up(session, done).await.map(ended)
     }
+}
+
+/// A write that is refused because its transaction has said that it only reads would be refused again; elsewhere the same
+/// code tells of a standby, and another connection may find the primary.
+fn own_fault(access: Access, error: Error) -> Error {
+    if access != Access::ReadOnly || error.code() != Some(READ_ONLY) {
+        return error;
+    }
+    let said = error.to_string();
+    let message = said.strip_suffix(&format!(" ({READ_ONLY})")).unwrap_or(&said);
+    Error::new(Class::Permanent, Some(READ_ONLY.to_owned()), message)
 }
 
 /// The row of a table or a pool that this transaction has drawn, or draws now.
@@ -366,5 +380,23 @@ impl Kind {
             keying_us: transaction.keying().as_micros() as u64,
             think_seconds: transaction.think().as_secs_f64(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_in_a_transaction_that_only_reads_is_no_lost_connection() {
+        let refused = || Error::new(Class::Lost, Some(READ_ONLY.to_owned()), "read.1: cannot execute UPDATE");
+        let fault = own_fault(Access::ReadOnly, refused());
+        assert_eq!(
+            (fault.class(), fault.to_string().as_str()),
+            (Class::Permanent, "read.1: cannot execute UPDATE (25006)")
+        );
+        assert_eq!(own_fault(Access::ReadWrite, refused()).class(), Class::Lost);
+        let lost = Error::new(Class::Lost, None, "gone");
+        assert_eq!(own_fault(Access::ReadOnly, lost).class(), Class::Lost);
     }
 }
