@@ -150,6 +150,8 @@ fn whole_way(url: Option<String>) {
         assert!(transactions[name]["count"].as_u64().unwrap() > 0, "{result:#}");
     }
     assert!(transactions["buy"]["rolled_back"].as_u64().unwrap() > 0, "{result:#}");
+    let nobody = &transactions["nobody"];
+    assert_eq!(nobody["rolled_back"], nobody["count"], "none found anybody, so none did anything: {result:#}");
     let held = &result["reconciliation"];
     assert_eq!((&held["passed"], &held["checked"][0]["missing"]), (&true.into(), &0.into()), "{held:#}");
     assert!(held["checked"][0]["gained"].as_u64().unwrap() > 0, "{held:#}");
