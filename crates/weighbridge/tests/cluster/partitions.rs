@@ -44,7 +44,7 @@ fn postgres_partitions_hold_their_warehouses() {
         let out = place.text(&format!("run-{round}"));
         let run = ["run", "--url", &url, "--pacing", "none", "--connections", "4", "--ramp", "1s", "--duration", "3s"];
         let run = json(&[&run[..], &["--style", style, "--check", "--out", &out]].concat());
-        assert_eq!(run["target"]["placement"], serde_json::json!({ "partitions": "3" }));
+        assert_eq!(run["target"]["placement"], serde_json::json!({ "partitions": "3", "foreign_keys": "declared" }));
         assert_eq!(run["reconciliation"]["passed"], true, "{run:#}");
         assert!(run["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{run:#}");
     }

@@ -122,7 +122,8 @@ fn the_whole_conversation_holds_without_yugabytedbs_own_clauses() {
         let out = place.text(&format!("run-{round}"));
         let run = ["run", "--url", &url, "--pacing", "none", "--connections", "8", "--ramp", "1s", "--duration", "3s"];
         let run = json(&[&run[..], &["--style", style, "--shard", "1/1", "--check", "--out", &out]].concat());
-        assert_eq!(run["target"]["placement"], serde_json::json!({ "tablets": "6", "sharding": "hash" }));
+        let asked = serde_json::json!({ "tablets": "6", "sharding": "hash", "foreign_keys": "declared" });
+        assert_eq!(run["target"]["placement"], asked);
         assert_eq!(run["reconciliation"]["passed"], true, "{run:#}");
         assert!(run["checks"].as_array().unwrap().iter().all(|check| check["passed"] == true), "{run:#}");
     }

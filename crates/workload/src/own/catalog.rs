@@ -62,7 +62,7 @@ pub async fn loaded(own: &Own, session: &mut Session) -> Result<Data, FactsError
 }
 
 /// Loads the data set of a workload, and notes it once it is complete. With `replace` its tables are dropped before: those
-/// that its last load has noted whatever their columns are, as the file may have changed since.
+/// that its last load has noted whatever their columns are, if the file has changed since.
 ///
 /// # Errors
 /// Tables that are there; the database's refusal.
@@ -97,15 +97,17 @@ pub async fn load(
     Ok(loaded)
 }
 
-/// The tables that the last load of a workload has noted as its own, parents first.
+/// The tables that the last load of a workload has noted as its own, parents first, if they were of another form: then
+/// their columns can't tell. Of the same form, other columns are somebody else's doing, and nothing to be dropped.
 async fn noted(own: &Own, session: &mut Session) -> Result<Vec<String>, Error> {
     if !session.has_table(TABLE).await? {
         return Ok(Vec::new());
     }
-    let sql = format!("SELECT tables FROM {TABLE} WHERE name = $1");
+    let sql = format!("SELECT form, tables FROM {TABLE} WHERE name = $1");
     let answer = session.query(&sql, &[own.name.as_str().into()]).await?;
     let Some(row) = answer.get(0) else { return Ok(Vec::new()) };
-    Ok(row.text(0)?.split(' ').map(str::to_owned).collect())
+    let same = row.text(0)? == fingerprint(own);
+    Ok(if same { Vec::new() } else { row.text(1)?.split(' ').map(str::to_owned).collect() })
 }
 
 /// Drops those of the noted tables that are to be made anew, in the order that their own foreign keys allow.
@@ -208,6 +210,13 @@ steps = [{{ sql = "SELECT 1" }}]
         assert!(refused.contains("load it anew with --replace"), "{refused}");
         assert_eq!(load(&changed).await.unwrap(), 6);
         assert_eq!(loaded(&changed, &mut session).await.unwrap().tables().len(), 2);
+
+        // What somebody has done to them since is not the file's.
+        session.execute("ALTER TABLE parent ADD COLUMN theirs INTEGER").await.unwrap();
+        session.commit().await.unwrap();
+        let refused = load(&changed).await.unwrap_err().to_string();
+        assert!(refused.contains("the table parent is not a's, by its columns"), "{refused}");
+        loaded(&changed, &mut session).await.unwrap();
 
         // To a workload that has noted nothing they are somebody else's, and stay noted as the other's.
         let refused = load(&own("b", "")).await.unwrap_err().to_string();
