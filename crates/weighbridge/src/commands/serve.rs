@@ -53,7 +53,8 @@ fn token(args: &ServeArgs) -> Result<Option<Token>, Failure> {
         None => match std::env::var(TOKEN) {
             Ok(text) => (TOKEN.to_owned(), text),
             Err(VarError::NotPresent) => return Ok(None),
-            Err(why) => return Err(Failure::Usage(format!("{TOKEN}: {why}"))),
+            // What it is is not shown.
+            Err(VarError::NotUnicode(_)) => return Err(Failure::Usage(format!("{TOKEN}: it is no text in UTF-8"))),
         },
     };
     Token::new(&text).map(Some).map_err(|why| Failure::Usage(format!("{from}: {why}")))

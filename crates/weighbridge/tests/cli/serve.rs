@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Place, done, say, signal, weighbridge};
+use crate::support::{Place, Said, done, say, signal, weighbridge};
 
 /// A server, stopped with this value.
 struct Server {
@@ -97,6 +98,13 @@ fn what_can_not_be_served_is_said_in_a_line() {
     refused(&[&folder, "--listen", "0.0.0.0:0"], 2, "--token-file");
     std::fs::write(place.path("token"), "short\n").unwrap();
     refused(&[&folder, "--token-file", &place.text("token")], 2, "at least 16 characters");
+    let name = say(&["serve", &folder, "--name", "https://bench.example.org"]);
+    assert!(name.status == 2 && name.stderr.contains("a name alone"), "{}", name.stderr);
+    // A token that can't be read is not none, and is not shown.
+    let mut serve = weighbridge(&["serve", &folder]);
+    serve.env("WEIGHBRIDGE_TOKEN", std::ffi::OsStr::from_bytes(b"sesame-sesame-sesame\xff"));
+    let said = Said::from(serve.output().unwrap());
+    assert!(said.status == 2 && said.stderr.contains("UTF-8") && !said.stderr.contains("sesame"), "{}", said.stderr);
     let server = Server::start(&folder);
     refused(&[&folder, "--listen", &server.host], 1, "the port is taken");
 }
