@@ -190,13 +190,10 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::errors(record))
                 (timed(&|| html! {
-                    (pairs([
-                        Some(pictures.errors()),
-                        Some(pictures.retries()),
-                        Some(pictures.waiting()),
-                        pictures.backlog(),
-                        Some(pictures.queue()),
-                    ].into_iter().flatten().collect()))
+                    (pairs([pictures.errors(), pictures.retries(), pictures.waiting()]
+                        .into_iter()
+                        .chain(pictures.backlog())
+                        .chain([pictures.queue()])))
                 }))
             },
         },
@@ -226,7 +223,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::tare(record, summary))
                 (timed(&|| html! {
-                    (pairs(vec![pictures.cpu(), pictures.memory(), pictures.lag()]))
+                    (pairs([pictures.cpu(), pictures.memory(), pictures.lag()]))
                 }))
             },
         },
@@ -239,7 +236,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
 }
 
 /// Charts beside each other; those that would be empty are named instead.
-fn pairs(charts: Vec<Chart>) -> Markup {
+fn pairs(charts: impl IntoIterator<Item = Chart>) -> Markup {
     let (drawn, empty): (Vec<Chart>, Vec<Chart>) = charts.into_iter().partition(Chart::says_something);
     let empty: Vec<&str> = empty.iter().map(|chart| chart.title.as_str()).collect();
     html! {

@@ -47,7 +47,6 @@ impl Own {
         if self.transactions.len() > MOST || self.tables.len() > MOST {
             return Err(format!("it has more than {MOST} tables or transactions"));
         }
-        distinct("table", self.tables.iter().map(|table| &table.name))?;
         // Most databases find an index among the tables, and some a foreign key among all others.
         let indexes = self.tables.iter().flat_map(|table| table.indexes.keys());
         distinct("table or index", self.tables.iter().map(|table| &table.name).chain(indexes))?;
@@ -223,7 +222,6 @@ impl Table {
             let parent = before.iter().chain([self]).find(|table| table.name == key.table);
             let parent = parent
                 .ok_or_else(|| format!("{name}: there is no table `{}` before this one", key.table.escape_debug()))?;
-            parent.key(&format!("{name}, in {}", key.table), &key.references)?;
             if key.columns.len() != key.references.len() {
                 return Err(format!("{name}: it references {} columns by {}", key.references.len(), key.columns.len()));
             }
