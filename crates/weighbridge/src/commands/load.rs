@@ -44,7 +44,8 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     if args.json {
         output::print_json(&json(warehouses, &report, seconds))?;
     } else {
-        output::print(&text(&gateways, first_warehouse, warehouses, &report, seconds))?;
+        let text = text(&gateways, (first_warehouse, warehouses), &report, seconds, args.resume);
+        output::print(&text)?;
     }
     if let Some(hint) = gateways.dialect().after_load().filter(|_| report.complete) {
         say!("{hint}");
@@ -242,17 +243,25 @@ pub(super) fn with_progress(
     Ok((report, started.elapsed().as_secs_f64()))
 }
 
-fn text(gateways: &Gateways, first: i32, warehouses: i32, report: &LoadReport, seconds: f64) -> String {
+fn text(
+    gateways: &Gateways,
+    (first, warehouses): (i32, i32),
+    report: &LoadReport,
+    seconds: f64,
+    resumed: bool,
+) -> String {
     let rows: u64 = report.rows.values().sum();
     let which = match warehouses {
         1 => format!("warehouse {first}"),
         _ => format!("warehouses {first} to {}", first + warehouses - 1),
     };
-    let mut text = format!(
-        "loaded {which} into {gateways}: {rows} rows, {:.1} MB in {seconds:.1} s ({:.0} rows/s)",
-        report.bytes as f64 / 1e6,
-        rows as f64 / seconds.max(1e-3),
-    );
+    let megabytes = report.bytes as f64 / 1e6;
+    // How many of the rows are of an earlier attempt, the report doesn't tell.
+    let pace = match resumed {
+        true => format!("of which this attempt sent {megabytes:.1} MB in {seconds:.1} s"),
+        false => format!("{megabytes:.1} MB in {seconds:.1} s ({:.0} rows/s)", rows as f64 / seconds.max(1e-3)),
+    };
+    let mut text = format!("loaded {which} into {gateways}: {rows} rows, {pace}");
     if !report.complete {
         text.push_str("\nother slices are still to come: the last client to end makes keys, indexes and statistics");
     }
