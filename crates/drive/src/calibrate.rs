@@ -12,7 +12,7 @@ use record::{Outcome, Phase, Recorder, RunFolder, Sample, Stats, Summary};
 use target::{Gateways, Session, Url};
 use workload::tpcc::acknowledged::Journal;
 use workload::tpcc::catalog::Catalog;
-use workload::tpcc::{Output, Profile, Style, execute, make_ready, rules};
+use workload::tpcc::{Output, Profile, Style, execute, prepare, rules};
 
 use crate::run::{Options, RunError, Stop, Workload, run, runtime};
 use crate::tare::CpuMeter;
@@ -161,7 +161,7 @@ pub fn weigh_ledger(file: &Path) -> Result<LedgerWeight, RunError> {
 async fn answers() -> Result<Vec<(Input, Output)>, RunError> {
     let url = Url::parse("null:").map_err(|e| RunError::Usage(e.to_string()))?;
     let mut session = Session::connect(&url).await?;
-    make_ready(&mut session, Style::Batch).await?;
+    prepare(&mut session, Style::Batch).await?;
     let profile = Profile { style: Style::Batch, isolation: url.dialect().default_isolation() };
     let (constants, active) = (Catalog::without_data(100).run, Warehouses { first: 1, count: 100 });
     let mut terminal = Terminal::new(1, 0, 1, 1, active, constants, Mix::standard());

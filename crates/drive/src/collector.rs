@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use workload::tpcc::acknowledged::{Entry, Journal};
 
 use crate::delivery::Delivered;
-use crate::shard::Handover;
+use crate::driver_thread::IntervalReport;
 use crate::tare::{CpuMeter, memory_bytes};
 
 /// The clocks of a run: the monotonic one that measures, and the calendar's.
@@ -70,8 +70,8 @@ pub(crate) struct Collector<'a> {
     /// Cleared for each second, as their memory is large.
     shown: Shown,
     meter: CpuMeter,
-    silence: Silence,
-    patience: Patience,
+    silence: OutageDetector,
+    error_policy: ErrorPolicy,
 }
 
 impl<'a> Collector<'a> {
@@ -81,7 +81,7 @@ impl<'a> Collector<'a> {
         files: Files,
         clocks: Clocks,
         shards: usize,
-        patience: Patience,
+        error_policy: ErrorPolicy,
     ) -> Self {
         let merged = Recorder::new(&record.plan);
         let (shown, meter) = (Shown::default(), CpuMeter::start());
@@ -95,15 +95,15 @@ impl<'a> Collector<'a> {
             merged,
             shown,
             meter,
-            silence: Silence::default(),
-            patience,
+            silence: OutageDetector::default(),
+            error_policy,
         }
     }
 
     /// Collects until every shard has handed over for the last time. Calls `observe` once a second.
     pub(crate) fn collect(
         &mut self,
-        inbox: &mpsc::Receiver<(usize, Handover)>,
+        inbox: &mpsc::Receiver<(usize, IntervalReport)>,
         spares: &[mpsc::Sender<Box<Recorder>>],
         observe: &mut dyn FnMut(Second<'_>),
     ) -> Result<(), RecordError> {
@@ -120,28 +120,28 @@ impl<'a> Collector<'a> {
             // The shards' seconds end at the same instants, so one of each belongs together; a stop, or a thread that was
             // held up, may make one fewer of them than another.
             while given.iter().zip(&ended).any(|(given, ended)| *given < second && !ended) {
-                let Some((shard, handover)) = early.take().or_else(|| inbox.recv().ok()) else {
+                let Some((shard, report)) = early.take().or_else(|| inbox.recv().ok()) else {
                     ended.fill(true);
                     break;
                 };
                 given[shard] += 1;
-                ended[shard] |= handover.last;
-                self.merged.merge(&handover.recorder);
-                row.waiting += handover.waiting as u64;
-                row.backlog += handover.backlog as u64;
-                idle += handover.idle as u64;
-                if let Some((first, latest)) = handover.successes {
+                ended[shard] |= report.last;
+                self.merged.merge(&report.recorder);
+                row.waiting += report.waiting as u64;
+                row.backlog += report.backlog as u64;
+                idle += report.idle as u64;
+                if let Some((first, latest)) = report.successes {
                     let (others_first, others_latest) = successes.unwrap_or((first, latest));
                     successes = Some((first.min(others_first), latest.max(others_latest)));
                 }
-                self.patience.hear(handover.hard_failure);
+                self.error_policy.hear(report.hard_failure);
                 if let Some(deliveries) = &mut self.files.deliveries {
                     deliveries
-                        .append(&handover.delivered, &self.clocks)
+                        .append(&report.delivered, &self.clocks)
                         .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
                 }
-                self.keep(&handover.journal)?;
-                let mut empty = handover.recorder;
+                self.keep(&report.journal)?;
+                let mut empty = report.recorder;
                 empty.clear();
                 let _ = spares[shard].send(empty);
             }
@@ -182,12 +182,12 @@ impl<'a> Collector<'a> {
         let successes = successes.map(|(first, last)| (since(first), since(last)));
         let gap = self.silence.second(successes, completed, lost, end.map(|end| end.as_secs_f64()));
         trouble.gaps.extend(gap.filter(|_| trouble.gaps.len() < MOST_NOTES));
-        self.patience.second(completed, hard);
+        self.error_policy.second(completed, hard);
     }
 
     /// Why the run was stopped before its time, if it was.
     pub(crate) fn stopped_because(&self) -> Option<String> {
-        self.patience.stopped.clone()
+        self.error_policy.stopped.clone()
     }
 
     /// Writes down what was acknowledged. It is not synced: the disk may be the database's, too, and who waits for it
@@ -247,14 +247,14 @@ const UNEXPLAINED: f64 = 20.0;
 
 /// Watches for times without a success.
 #[derive(Debug, Default)]
-struct Silence {
+struct OutageDetector {
     last_success: Option<f64>,
     completed: u64,
     /// Lost connections since the second of the last success.
     lost: u64,
 }
 
-impl Silence {
+impl OutageDetector {
     /// Takes a second's first and last success, how many there were, and its lost connections; returns the gap that has
     /// ended with it, or with the run.
     fn second(&mut self, successes: Option<(f64, f64)>, completed: u64, lost: u64, end: Option<f64>) -> Option<Gap> {
@@ -302,7 +302,7 @@ const HOPELESS: u64 = 10;
 
 /// Decides when errors end a run.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct ErrorPolicy {
     on_error: OnError,
     stop: watch::Sender<bool>,
     completed: u64,
@@ -311,7 +311,7 @@ pub(crate) struct Patience {
     stopped: Option<String>,
 }
 
-impl Patience {
+impl ErrorPolicy {
     /// Sends `true` to `stop` when a run is to end.
     pub(crate) fn new(on_error: OnError, stop: watch::Sender<bool>) -> Self {
         Self { on_error, stop, completed: 0, hard: 0, first: None, stopped: None }
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn only_a_silence_that_chance_does_not_explain_is_a_gap() {
-        let mut busy = Silence::default();
+        let mut busy = OutageDetector::default();
         assert_eq!(busy.second(Some((0.1, 0.9)), 100, 0, None), None);
         assert_eq!(busy.second(Some((1.1, 1.2)), 30, 0, None), None, "shorter than a second");
         assert_eq!(busy.second(None, 0, 0, None), None, "it has not ended");
@@ -426,7 +426,7 @@ mod tests {
         let open = busy.second(None, 0, 0, Some(9.0));
         assert_eq!(open, Some(Gap { from_seconds: 3.9, to_seconds: None }), "nothing until the end");
 
-        let mut quiet = Silence::default();
+        let mut quiet = OutageDetector::default();
         assert_eq!(quiet.second(Some((0.5, 0.5)), 1, 0, None), None);
         assert_eq!(quiet.second(None, 0, 0, None), None);
         assert_eq!(quiet.second(Some((2.7, 2.8)), 1, 1, None).map(|gap| gap.to_seconds), Some(Some(2.7)), "a lost one");
@@ -440,11 +440,11 @@ mod tests {
     fn errors_stop_a_run_as_it_was_asked() {
         let stopped = |on_error, seconds: &[(u64, u64)]| {
             let (stop, stops) = watch::channel(false);
-            let mut patience = Patience::new(on_error, stop);
-            patience.hear(Some("New-Order failed: no such table".into()));
-            seconds.iter().for_each(|(completed, hard)| patience.second(*completed, *hard));
-            assert_eq!(*stops.borrow(), patience.stopped.is_some());
-            patience.stopped
+            let mut error_policy = ErrorPolicy::new(on_error, stop);
+            error_policy.hear(Some("New-Order failed: no such table".into()));
+            seconds.iter().for_each(|(completed, hard)| error_policy.second(*completed, *hard));
+            assert_eq!(*stops.borrow(), error_policy.stopped.is_some());
+            error_policy.stopped
         };
         let why = stopped(OnError::StopAtStart, &[(0, 9), (0, 1)]).unwrap();
         assert_eq!(why, "New-Order failed: no such table (10 failed so and none succeeded)");

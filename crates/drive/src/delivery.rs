@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use record::{Outcome, Sample};
 
+use crate::driver_thread::DriverThread;
 use crate::phase::us_between;
 use crate::retry::with_retries;
-use crate::shard::Shard;
 use crate::work::{Delivery, Work};
 
 /// An entry of the result file, made after the commit (2.7.2.3).
@@ -18,21 +18,21 @@ pub(crate) struct Delivered {
     pub(crate) what: Delivery,
 }
 
-/// Queues a transaction. It waits in the same line for a connection as the terminals do.
-pub(crate) fn queue<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input, queued: Instant) {
+/// Queues a transaction. It waits in the same queue for a connection as the terminals do.
+pub(crate) fn queue<W: Work>(shard: &Rc<DriverThread<W>>, queue: usize, input: W::Input, queued: Instant) {
     let under_way = shard.under_way();
     let in_backlog = shard.in_backlog();
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
         let (_under_way, _in_backlog) = (under_way, in_backlog);
-        let mut connection = shard.pool.take(line).await;
+        let mut connection = shard.pool.take(queue).await;
         let served = Instant::now();
         let (ended, retries) = with_retries(&mut connection.session, &shard.jitter, async |session| {
             shard.work.execute(session, &input).await
         })
         .await;
         let completed = Instant::now();
-        let (gateway, laps) = (connection.gateway, connection.session.take_laps());
+        let (gateway, timings) = (connection.gateway, connection.session.take_timings());
         shard.release(connection, ended.as_ref().err());
 
         let phase = shard.interval.phase(queued, completed);
@@ -58,7 +58,7 @@ pub(crate) fn queue<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input,
             retries,
             outcome,
         };
-        shard.record_laps(kind, phase, &sample, laps);
+        shard.record_timings(kind, phase, &sample, timings);
         let mut recorder = shard.recorder();
         recorder.deferred(kind, phase, &sample);
         recorder.through(gateway, kind, phase, &sample);

@@ -1,4 +1,4 @@
-//! Replacing lost connections: at home if home answers, else at a gateway that does, and home again.
+//! Replacing lost connections: at assigned if assigned answers, else at a gateway that does, and assigned again.
 //!
 //! A connection that breaks is replaced by one to its own gateway, or, if that takes none, by a
 //! stand-in through another. A gateway that has stand-ins elsewhere is known to be down: it is tried
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use target::{Error, Session, Url};
 
+use crate::driver_thread::DriverThread;
 use crate::pool::Connection;
 use crate::retry::Jitter;
-use crate::shard::Shard;
 use crate::work::Work;
 
 /// How long to wait between attempts to connect at first.
@@ -29,7 +29,7 @@ pub(crate) struct Failover<W> {
     work: W,
     /// Whether statements are timed.
     statements: bool,
-    homes: Vec<Home>,
+    gateway_of: Vec<Home>,
     /// Where the next stand-in looks first, so that the living share the dead one's connections.
     turn: Cell<usize>,
     jitter: Jitter,
@@ -39,9 +39,9 @@ pub(crate) struct Failover<W> {
 /// The connections of one gateway that go through others.
 #[derive(Default)]
 struct Home {
-    /// Stand-ins that have no successor at home yet.
+    /// Stand-ins that have no successor at assigned yet.
     away: Cell<usize>,
-    /// Stand-ins whose successor is at home already; each is closed when its transaction ends.
+    /// Stand-ins whose successor is at assigned already; each is closed when its transaction ends.
     relieved: Cell<usize>,
     /// Whether somebody tries in the background to return.
     is_down: Cell<bool>,
@@ -50,18 +50,18 @@ struct Home {
 impl<W: Work> Failover<W> {
     /// Of a shard with so many connections.
     pub(crate) fn new(urls: Vec<Url>, work: W, statements: bool, shard: usize, connections: usize) -> Self {
-        let homes = urls.iter().map(|_| Home::default()).collect();
+        let gateway_of = urls.iter().map(|_| Home::default()).collect();
         let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
         let (least, most) = LONGEST_PAUSE;
         let connections = u32::try_from(connections).unwrap_or(u32::MAX);
         let longest_pause = PAUSE_A_CONNECTION.saturating_mul(connections).clamp(least, most);
-        Self { urls, work, statements, homes, turn: Cell::new(shard), jitter, longest_pause }
+        Self { urls, work, statements, gateway_of, turn: Cell::new(shard), jitter, longest_pause }
     }
 
     /// Opens a session through a gateway and makes it ready.
     pub(crate) async fn open(&self, gateway: usize) -> Result<Session, Error> {
         let mut session = Session::connect(&self.urls[gateway]).await?;
-        self.work.make_ready(&mut session).await?;
+        self.work.prepare(&mut session).await?;
         if self.statements {
             session.time_statements();
         }
@@ -73,26 +73,26 @@ impl<W: Work> Failover<W> {
         Pause { next: FIRST_PAUSE, longest: self.longest_pause, jitter: &self.jitter }
     }
 
-    /// Whether a connection is a stand-in whose successor is at home, and is to be closed.
+    /// Whether a connection is a stand-in whose successor is at assigned, and is to be closed.
     pub(crate) fn is_relieved(&self, connection: &Connection) -> bool {
-        connection.gateway != connection.home && take_one(&self.homes[connection.home].relieved)
+        connection.gateway != connection.assigned && take_one(&self.gateway_of[connection.assigned].relieved)
     }
 
-    /// The gateways in the order in which to try them: home, then the others by turns; those known to be down last.
-    fn candidates(&self, home: usize) -> Vec<usize> {
+    /// The gateways in the order in which to try them: assigned, then the others by turns; those known to be down last.
+    fn candidates(&self, assigned: usize) -> Vec<usize> {
         let count = self.urls.len();
         let turn = self.turn.replace(self.turn.get().wrapping_add(1));
-        let others = (1..count).map(|step| (home + 1 + (turn.wrapping_add(step)) % (count - 1)) % count);
-        let mut candidates: Vec<usize> = std::iter::once(home).chain(others).collect();
-        candidates.sort_by_key(|gateway| self.homes[*gateway].is_down.get());
+        let others = (1..count).map(|step| (assigned + 1 + (turn.wrapping_add(step)) % (count - 1)) % count);
+        let mut candidates: Vec<usize> = std::iter::once(assigned).chain(others).collect();
+        candidates.sort_by_key(|gateway| self.gateway_of[*gateway].is_down.get());
         candidates
     }
 
     /// Connects through the first gateway that answers, for as long as it takes.
-    async fn open_any(&self, home: usize) -> (Session, usize) {
+    async fn open_any(&self, assigned: usize) -> (Session, usize) {
         let mut pause = self.pause();
         loop {
-            for gateway in self.candidates(home) {
+            for gateway in self.candidates(assigned) {
                 match self.open(gateway).await {
                     Ok(session) => return (session, gateway),
                     Err(e) => tracing::debug!("replacing a connection: {e}"),
@@ -104,49 +104,49 @@ impl<W: Work> Failover<W> {
 }
 
 /// Replaces a connection that broke.
-pub(crate) fn replace<W: Work>(shard: &Rc<Shard<W>>, lost: Connection) {
-    let Connection { home, gateway: from, .. } = lost;
+pub(crate) fn replace<W: Work>(shard: &Rc<DriverThread<W>>, lost: Connection) {
+    let Connection { assigned, gateway: from, .. } = lost;
     shard.recorder().connection_lost(from);
     if shard.failover.is_relieved(&lost) {
         return;
     }
-    if from != home {
-        take_one(&shard.failover.homes[home].away);
+    if from != assigned {
+        take_one(&shard.failover.gateway_of[assigned].away);
     }
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
-        let (session, gateway) = shard.failover.open_any(home).await;
-        if gateway != home {
-            let away = &shard.failover.homes[home].away;
+        let (session, gateway) = shard.failover.open_any(assigned).await;
+        if gateway != assigned {
+            let away = &shard.failover.gateway_of[assigned].away;
             away.set(away.get() + 1);
             shard.recorder().failover(from, gateway);
-            try_home(&shard, home);
-        } else if from != home {
-            shard.recorder().returned(home);
+            try_home(&shard, assigned);
+        } else if from != assigned {
+            shard.recorder().returned(assigned);
         }
-        shard.pool.give_back(Connection { session, home, gateway });
+        shard.pool.give_back(Connection { session, assigned, gateway });
     });
 }
 
 /// Tries a gateway that is down until all its connections have returned. One task a gateway does it.
-fn try_home<W: Work>(shard: &Rc<Shard<W>>, home: usize) {
-    if shard.failover.homes[home].is_down.replace(true) {
+fn try_home<W: Work>(shard: &Rc<DriverThread<W>>, assigned: usize) {
+    if shard.failover.gateway_of[assigned].is_down.replace(true) {
         return;
     }
     let shard = shard.clone();
     tokio::task::spawn_local(async move {
-        let (failover, state) = (&shard.failover, &shard.failover.homes[home]);
+        let (failover, state) = (&shard.failover, &shard.failover.gateway_of[assigned]);
         let mut pause = failover.pause();
         while state.away.get() > 0 {
             pause.wait().await;
-            match failover.open(home).await {
+            match failover.open(assigned).await {
                 // Its stand-in may have been lost meanwhile, and be replaced already.
                 Ok(session) if take_one(&state.away) => {
-                    shard.recorder().returned(home);
-                    if shard.pool.take_stand_in(home).is_none() {
+                    shard.recorder().returned(assigned);
+                    if shard.pool.take_stand_in(assigned).is_none() {
                         state.relieved.set(state.relieved.get() + 1);
                     }
-                    shard.pool.give_back(Connection { session, home, gateway: home });
+                    shard.pool.give_back(Connection { session, assigned, gateway: assigned });
                     pause = failover.pause();
                 }
                 Ok(_) => {}

@@ -1,11 +1,11 @@
 //! A fleet: many processes, on many machines, that make one load or one run.
 //!
-//! A [`Worker`] is one of them. By default they find each other at a [`Meeting`] in the database under test, which they
+//! A [`Worker`] is one of them. By default they find each other at a [`Rendezvous`] in the database under test, which they
 //! all reach anyway; nothing of ours has to be served.
 
 mod clock;
 mod heartbeat;
-mod meeting;
+mod rendezvous;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use target::placement::slices;
 
 pub use clock::Clock;
-pub use meeting::{Coming, FleetError, Meeting};
+pub use rendezvous::{FleetError, JoinRequest, Rendezvous};
 
 /// One of the workers of a fleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

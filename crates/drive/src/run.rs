@@ -12,14 +12,14 @@ use record::run::{Client, Ended, FleetPart, LostWorker, Reconciliation, Target, 
 use record::{RecordError, Recorder, RunFolder, RunRecord};
 use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
 use tokio::sync::watch;
-use workload::own::Own;
+use workload::custom::Custom;
 use workload::tpcc::catalog::CatalogError;
 
-use crate::collector::{Clocks, Collector, DeliveryFile, Files, OnError, Patience, Second};
-use crate::dealing::{self, Affinity, Gateway};
-use crate::fleet::{Coming, FleetError, Meeting, Start, Worker};
-use crate::own::prepare as prepare_own;
-use crate::shard::{self, Remains, ShardPlan};
+use crate::assignment::{self, Affinity, Gateway};
+use crate::collector::{Clocks, Collector, DeliveryFile, ErrorPolicy, Files, OnError, Second};
+use crate::custom::prepare as prepare_custom;
+use crate::driver_thread::{self, ThreadPlan, ThreadResult};
+use crate::fleet::{FleetError, JoinRequest, Rendezvous, Start, Worker};
 use crate::tare;
 use crate::tpcc::{Tpcc, prepare as prepare_tpcc};
 use crate::work::Work;
@@ -117,8 +117,8 @@ impl Options {
 pub enum Workload {
     /// The TPC-C derived one.
     Tpcc(Tpcc),
-    /// One of the user's own.
-    Own(Arc<Own>),
+    /// One of the user's custom.
+    Custom(Arc<Custom>),
 }
 
 /// The way to end a run early.
@@ -183,7 +183,7 @@ pub(crate) struct Prepared<W: Work> {
     pub(crate) placement: BTreeMap<String, String>,
     pub(crate) gateways: Vec<Gateway>,
     /// The gateways of each thread's connections.
-    pub(crate) homes: Vec<Vec<usize>>,
+    pub(crate) gateway_of: Vec<Vec<usize>>,
 }
 
 /// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
@@ -204,8 +204,8 @@ pub fn run(
             let prepared = runtime()?.block_on(prepare_tpcc(options, tpcc))?;
             run_prepared(options, prepared, stop, make_folder, observe)
         }
-        Workload::Own(own) => {
-            let prepared = runtime()?.block_on(prepare_own(options, own.clone()))?;
+        Workload::Custom(custom) => {
+            let prepared = runtime()?.block_on(prepare_custom(options, custom.clone()))?;
             run_prepared(options, prepared, stop, make_folder, observe)
         }
     }
@@ -218,7 +218,7 @@ fn run_prepared<W: Work>(
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, RunRecord), RunError> {
-    let meeting = meet(options, &mut prepared, stop)?;
+    let rendezvous = meet(options, &mut prepared, stop)?;
     let mut record = RunRecord::new(prepared.plan.clone());
     record.tool = Tool::this();
     record.client = client_machine();
@@ -233,23 +233,23 @@ fn run_prepared<W: Work>(
     };
     record.topology = serde_json::to_value(&prepared.topology).ok();
 
-    let (folder, remains) = drive(options, &prepared, meeting.as_ref(), stop, make_folder, &mut record, observe)?;
+    let (folder, results) = drive(options, &prepared, rendezvous.as_ref(), stop, make_folder, &mut record, observe)?;
     // Whoever watches learns that it has ended; if this can't be written, the record at the end says so.
     let _ = folder.write_record(&record);
     observe(Event::Ended);
-    if let Some(meeting) = meeting {
+    if let Some(rendezvous) = rendezvous {
         // Only when nobody works any more is the database at rest.
-        note_lost(&mut record, runtime()?.block_on(meeting.end(Some(OTHERS_LIMIT))));
+        note_lost(&mut record, runtime()?.block_on(rendezvous.end(Some(OTHERS_LIMIT))));
     }
     let work = &prepared.work;
     let mut ledger = work.empty_ledger();
-    remains.iter().for_each(|shard| work.merge(&mut ledger, &shard.ledger));
-    let abandoned: usize = remains.iter().map(|shard| shard.abandoned).sum();
+    results.iter().for_each(|shard| work.merge(&mut ledger, &shard.ledger));
+    let abandoned: usize = results.iter().map(|shard| shard.abandoned).sum();
     if let Some(before) = &prepared.before {
         let failed = |detail| Some(Reconciliation { checked: Vec::new(), passed: false, detail });
         record.reconciliation = match runtime()?.block_on(read_state(&options.gateways, work)) {
             Ok(after) => {
-                record.checks = Some(work.stayed(before, &after)).filter(|checks| !checks.is_empty());
+                record.checks = Some(work.check_invariants(before, &after)).filter(|checks| !checks.is_empty());
                 work.reconcile(before, &after, &ledger, abandoned)
             }
             Err(e) => failed(format!("could not be done: {e}")),
@@ -268,7 +268,7 @@ async fn read_state<W: Work>(gateways: &Gateways, work: &W) -> Result<W::State, 
 const OTHERS_LIMIT: Duration = Duration::from_secs(60);
 
 /// Meets the other workers, if this client is one of a fleet, and takes over what they agree on.
-fn meet<W: Work>(options: &Options, prepared: &mut Prepared<W>, stop: &Stop) -> Result<Option<Meeting>, RunError> {
+fn meet<W: Work>(options: &Options, prepared: &mut Prepared<W>, stop: &Stop) -> Result<Option<Rendezvous>, RunError> {
     let Some(worker) = options.start.meets() else { return Ok(None) };
     if prepared.before.is_none() {
         return Err(RunError::Usage(format!(
@@ -277,10 +277,10 @@ fn meet<W: Work>(options: &Options, prepared: &mut Prepared<W>, stop: &Stop) -> 
         )));
     }
     let plan = &mut prepared.plan;
-    let coming = Coming { worker, errand: "run", facts: plan.common(), seed: plan.seed, wait: options.start.wait };
-    let meeting = runtime()?.block_on(Meeting::join(&options.gateways, coming, stop))?;
-    plan.seed = meeting.seed();
-    Ok(Some(meeting))
+    let request = JoinRequest { worker, task: "run", facts: plan.common(), seed: plan.seed, wait: options.start.wait };
+    let rendezvous = runtime()?.block_on(Rendezvous::join(&options.gateways, request, stop))?;
+    plan.seed = rendezvous.seed();
+    Ok(Some(rendezvous))
 }
 
 /// Notes the workers that did not come to their end: the result lacks their part.
@@ -317,10 +317,10 @@ pub(crate) async fn topology_of(url: &Url) -> Topology {
 }
 
 /// The gateways as the record keeps them.
-pub(crate) fn planned(gateways: &[Gateway], homes: &[Vec<usize>]) -> Vec<GatewayPlan> {
+pub(crate) fn planned(gateways: &[Gateway], gateway_of: &[Vec<usize>]) -> Vec<GatewayPlan> {
     let plan = |(index, gateway): (usize, &Gateway)| GatewayPlan {
         url: gateway.url.to_string(),
-        connections: homes.iter().flatten().filter(|home| **home == index).count() as u32,
+        connections: gateway_of.iter().flatten().filter(|assigned| **assigned == index).count() as u32,
         first_warehouse: *gateway.warehouses.start() as u32,
         warehouses: gateway.warehouses.clone().count() as u32,
     };
@@ -328,28 +328,30 @@ pub(crate) fn planned(gateways: &[Gateway], homes: &[Vec<usize>]) -> Vec<Gateway
 }
 
 /// What is left of all shards.
-type Ends<W> = Vec<Remains<<W as Work>::Ledger>>;
+type Ends<W> = Vec<ThreadResult<<W as Work>::Ledger>>;
 
 /// Starts the shards, collects what they measure, and waits for their end.
 fn drive<W: Work>(
     options: &Options,
     prepared: &Prepared<W>,
-    meeting: Option<&Meeting>,
+    rendezvous: Option<&Rendezvous>,
     stop: &Stop,
     make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     record: &mut RunRecord,
     observe: &mut dyn FnMut(Event<'_>),
 ) -> Result<(RunFolder, Ends<W>), RunError> {
     let plan = &prepared.plan;
-    let opening = prepared.before.as_ref().and_then(|before| prepared.work.opening(before));
+    let ledger_header = prepared.before.as_ref().and_then(|before| prepared.work.ledger_header(before));
     let threads = plan.threads as usize;
-    let lines = match options.affinity {
+    let wait_queues = match options.affinity {
         Affinity::None => 1,
         Affinity::Warehouse => prepared.gateways.len(),
     };
     let mut terminals_of: Vec<Vec<(W::Terminal, usize)>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut seats: Vec<_> = (0..lines)
-        .map(|line| dealing::seats(&prepared.homes, |home| home % lines == line).into_iter().cycle())
+    let mut slots: Vec<_> = (0..wait_queues)
+        .map(|line| {
+            assignment::slots(&prepared.gateway_of, |assigned| assigned % wait_queues == line).into_iter().cycle()
+        })
         .collect();
     for number in 0..plan.terminals {
         let terminal = prepared.work.terminal(plan, number);
@@ -357,20 +359,20 @@ fn drive<W: Work>(
         let serves = |gateway: &Gateway| warehouse.is_some_and(|w_id| gateway.warehouses.contains(&w_id));
         // Without affinity all gateways serve all warehouses, and the first line is the only one.
         let line = prepared.gateways.iter().position(serves).unwrap_or(0);
-        let thread = seats[line].next().unwrap_or(0);
+        let thread = slots[line].next().unwrap_or(0);
         terminals_of[thread].push((terminal, line));
     }
 
     let (give_up, given_up) = watch::channel(false);
     let (ready, readiness) = mpsc::channel();
-    let (handover, inbox) = mpsc::channel();
+    let (report, inbox) = mpsc::channel();
     let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
     for (number, terminals) in terminals_of.into_iter().enumerate() {
-        let shard_plan = ShardPlan {
+        let thread_plan = ThreadPlan {
             number,
             gateways: prepared.gateways.iter().map(|gateway| gateway.url.clone()).collect(),
-            homes: prepared.homes[number].clone(),
-            lines,
+            gateway_of: prepared.gateway_of[number].clone(),
+            wait_queues,
             terminals,
             work: prepared.work.clone(),
             statements: plan.statements,
@@ -378,7 +380,7 @@ fn drive<W: Work>(
             ramp: options.ramp,
             duration: options.duration,
             initial_delay: options.start.initial_delay,
-            keeps_journal: opening.is_some(),
+            keeps_journal: ledger_header.is_some(),
         };
         let (start, go) = mpsc::channel();
         let (spare, empties) = mpsc::channel();
@@ -386,21 +388,21 @@ fn drive<W: Work>(
         for _ in 0..2 {
             let _ = spare.send(Box::new(Recorder::new(plan)));
         }
-        let (ready, handover, stop) = (ready.clone(), handover.clone(), [stop.clone(), given_up.clone()]);
+        let (ready, report, stop) = (ready.clone(), report.clone(), [stop.clone(), given_up.clone()]);
         let thread = std::thread::Builder::new()
             .name(format!("shard-{number}"))
-            .spawn(move || shard::run(shard_plan, &ready, &go, &handover, &empties, stop))
+            .spawn(move || driver_thread::run(thread_plan, &ready, &go, &report, &empties, stop))
             .map_err(|e| RunError::Machine(format!("can't start a thread: {e}")))?;
         shards.push(thread);
         starts.push(start);
         spares.push(spare);
     }
-    drop((ready, handover));
+    drop((ready, report));
     for _ in 0..threads {
         readiness.recv().map_err(|_| RunError::Machine("a driver thread ended before the start".into()))??;
     }
 
-    let (run_start, fleet) = start(options, meeting)?;
+    let (run_start, fleet) = start(options, rendezvous)?;
     // Only now, so that a run that can't start leaves no folder behind.
     let folder = make_folder(plan)?;
     let run_start = run_start.unwrap_or_else(|| Instant::now() + SHORTLY);
@@ -415,7 +417,7 @@ fn drive<W: Work>(
         timeline: folder.timeline(plan)?,
         latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
         deliveries: deferring.then(|| DeliveryFile::create(&folder.file(DELIVERIES))).transpose()?,
-        acknowledged: opening.map(|opening| open_ledger(&folder, &opening)).transpose()?,
+        acknowledged: ledger_header.map(|ledger_header| open_ledger(&folder, &ledger_header)).transpose()?,
     };
     // From now on the folder is a run's, whatever happens to this process.
     folder.write_record(record)?;
@@ -423,16 +425,16 @@ fn drive<W: Work>(
         let _ = start.send(run_start);
     }
 
-    let patience = Patience::new(options.on_error, give_up);
-    let mut collector = Collector::new(record, &folder, files, clocks, threads, patience);
+    let error_policy = ErrorPolicy::new(options.on_error, give_up);
+    let mut collector = Collector::new(record, &folder, files, clocks, threads, error_policy);
     collector.collect(&inbox, &spares, &mut |second| observe(Event::Second(second)))?;
-    let remains: Option<Ends<W>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
-    let remains = remains.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
-    collector.end_ledger(remains.iter().map(|shard| shard.abandoned).sum())?;
+    let results: Option<Ends<W>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
+    let results = results.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
+    collector.end_ledger(results.iter().map(|shard| shard.abandoned).sum())?;
     let (measured_cpu, stopped) = (collector.measured_cpu, collector.stopped_because());
 
     // The longest: what a thread that ended earlier did not do lowers the rate.
-    let measured = remains.iter().map(|shard| shard.measured).max().unwrap_or_default();
+    let measured = results.iter().map(|shard| shard.measured).max().unwrap_or_default();
     record.measured_seconds = measured.as_secs_f64();
     record.ended_at = timestamp(SystemTime::now());
     record.ended = match stopped {
@@ -445,14 +447,14 @@ fn drive<W: Work>(
     record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);
     record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
     record.tare.peak_rss_bytes = tare::memory_bytes().1;
-    Ok((folder, remains))
+    Ok((folder, results))
 }
 
 /// Begins the ledger of what will be acknowledged with the state before the run.
-fn open_ledger(folder: &RunFolder, opening: &[u8]) -> Result<File, RecordError> {
+fn open_ledger(folder: &RunFolder, ledger_header: &[u8]) -> Result<File, RecordError> {
     let path = folder.file(ACKNOWLEDGED);
     let mut file = File::create_new(&path).map_err(|e| RecordError::io("create", &path, e))?;
-    file.write_all(opening).map_err(|e| RecordError::io("write", &path, e))?;
+    file.write_all(ledger_header).map_err(|e| RecordError::io("write", &path, e))?;
     Ok(file)
 }
 
@@ -460,9 +462,9 @@ fn open_ledger(folder: &RunFolder, opening: &[u8]) -> Result<File, RecordError> 
 const SHORTLY: Duration = Duration::from_millis(20);
 
 /// The start that was set, by the fleet or by its time, and this client's part in the fleet.
-fn start(options: &Options, meeting: Option<&Meeting>) -> Result<(Option<Instant>, Option<FleetPart>), RunError> {
-    if let Some(meeting) = meeting {
-        let (start, clock) = runtime()?.block_on(meeting.start())?;
+fn start(options: &Options, rendezvous: Option<&Rendezvous>) -> Result<(Option<Instant>, Option<FleetPart>), RunError> {
+    if let Some(rendezvous) = rendezvous {
+        let (start, clock) = runtime()?.block_on(rendezvous.start())?;
         let worker = options.start.worker;
         let fleet = FleetPart {
             worker: worker.map_or(1, Worker::number),

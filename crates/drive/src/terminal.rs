@@ -7,16 +7,16 @@ use record::{Failure, Outcome, Phase, Sample};
 use target::{Class, Error};
 
 use crate::delivery;
+use crate::driver_thread::DriverThread;
 use crate::phase::us_between;
 use crate::retry::with_retries;
-use crate::shard::Shard;
 use crate::work::{Start, Work};
 
 /// A terminal that failed does not try again at once, even where there are no waits.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Runs a terminal until the shard stops. It waits for connections in `line`.
-pub(crate) async fn run<W: Work>(shard: Rc<Shard<W>>, mut terminal: W::Terminal, line: usize) {
+/// Runs a terminal until the shard stops. It waits for connections in `queue`.
+pub(crate) async fn run<W: Work>(shard: Rc<DriverThread<W>>, mut terminal: W::Terminal, queue: usize) {
     let mut input = match shard.work.start(&mut terminal, shard.factor) {
         Start::Keying(input, remaining_us) => {
             shard.wait(Duration::from_micros(remaining_us)).await;
@@ -30,7 +30,7 @@ pub(crate) async fn run<W: Work>(shard: Rc<Shard<W>>, mut terminal: W::Terminal,
     while !shard.stopping() {
         let kind = shard.work.kind(&input);
         // Boxed, so that a terminal that only waits is small.
-        let completed = Box::pin(send(&shard, line, input)).await;
+        let completed = Box::pin(send(&shard, queue, input)).await;
         if !completed {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         }
@@ -47,7 +47,7 @@ pub(crate) async fn run<W: Work>(shard: Rc<Shard<W>>, mut terminal: W::Terminal,
 }
 
 /// Keys the input in: a constant time (5.2.5.2).
-async fn key<W: Work>(shard: &Shard<W>, input: W::Input) -> W::Input {
+async fn key<W: Work>(shard: &DriverThread<W>, input: W::Input) -> W::Input {
     let kind = shard.work.kind(&input);
     if shard.factor > 0.0 {
         let (phase, us) = shard.wait(Duration::from_micros(shard.work.keying_us(kind, shard.factor))).await;
@@ -58,12 +58,12 @@ async fn key<W: Work>(shard: &Shard<W>, input: W::Input) -> W::Input {
 
 /// Sends a transaction and waits for its answer. The clock runs from here (T1, 5.3.3), the wait
 /// for a connection and all retries included. False if it failed.
-async fn send<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input) -> bool {
+async fn send<W: Work>(shard: &Rc<DriverThread<W>>, queue: usize, input: W::Input) -> bool {
     let sent = Instant::now();
     let kind = shard.work.kind(&input);
     if shard.work.is_deferred(&input) {
         // The terminal's answer is that it has been queued (2.7.3.3).
-        delivery::queue(shard, line, input, sent);
+        delivery::queue(shard, queue, input, sent);
         let answered = Instant::now();
         let sample = Sample {
             response_us: us_between(sent, answered),
@@ -77,13 +77,13 @@ async fn send<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input) -> bo
     }
 
     let _under_way = shard.under_way();
-    let mut connection = shard.pool.take(line).await;
+    let mut connection = shard.pool.take(queue).await;
     let served = Instant::now();
     let (ended, retries) =
         with_retries(&mut connection.session, &shard.jitter, async |session| shard.work.execute(session, &input).await)
             .await;
     let answered = Instant::now();
-    let (gateway, laps) = (connection.gateway, connection.session.take_laps());
+    let (gateway, timings) = (connection.gateway, connection.session.take_timings());
     shard.release(connection, ended.as_ref().err());
 
     let phase = shard.interval.phase(sent, answered);
@@ -95,16 +95,16 @@ async fn send<W: Work>(shard: &Rc<Shard<W>>, line: usize, input: W::Input) -> bo
         retries,
         outcome,
     };
-    shard.record_laps(kind, phase, &sample, laps);
+    shard.record_timings(kind, phase, &sample, timings);
     let mut recorder = shard.recorder();
     recorder.transaction(kind, phase, &sample);
     recorder.through(gateway, kind, phase, &sample);
     ended.is_ok()
 }
 
-/// Books what a transaction's end means.
+/// CommitRecord what a transaction's end means.
 fn settle<W: Work>(
-    shard: &Shard<W>,
+    shard: &DriverThread<W>,
     input: &W::Input,
     ended: &Result<W::Output, Error>,
     phase: Phase,

@@ -12,11 +12,11 @@ use record::run::{ReconciledItem, Reconciliation};
 use target::{Description, Error, Session};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::ledger::{Ledger, State, reconcile};
-use workload::tpcc::{Output, Profile, Style, execute, make_ready, make_routines, rules};
+use workload::tpcc::{Output, Profile, Style, execute, make_routines, prepare as prepare_statements, rules};
 
-use crate::dealing::{self, Gateway};
+use crate::assignment::{self, Gateway};
 use crate::run::{Options, Prepared, RunError, planned, topology_of};
-use crate::work::{Books, Delivery, Start, Work, offers};
+use crate::work::{CommitRecord, Delivery, Start, Work, offers};
 
 /// What only a run of TPC-C is asked.
 #[derive(Clone, Debug)]
@@ -58,8 +58,8 @@ impl Work for Transactions {
     type Ledger = Ledger;
     type State = State;
 
-    async fn make_ready(&self, session: &mut Session) -> Result<(), Error> {
-        make_ready(session, self.profile.style).await
+    async fn prepare(&self, session: &mut Session) -> Result<(), Error> {
+        prepare_statements(session, self.profile.style).await
     }
 
     /// Spread over the warehouses, each fixed to a warehouse and a district.
@@ -133,17 +133,17 @@ impl Work for Transactions {
         Ledger::new(self.first_warehouse, self.warehouses)
     }
 
-    fn acknowledge(&self, books: Books<'_, Ledger>, input: &Input, output: &Output) {
-        books.ledger.acknowledge(input, output);
-        if let Some(journal) = books.journal {
-            journal.acknowledge(books.at_ms, input, output);
+    fn acknowledge(&self, commit: CommitRecord<'_, Ledger>, input: &Input, output: &Output) {
+        commit.ledger.acknowledge(input, output);
+        if let Some(journal) = commit.journal {
+            journal.acknowledge(commit.at_ms, input, output);
         }
     }
 
-    fn failed(&self, books: Books<'_, Ledger>, input: &Input, error: &Error) {
-        books.ledger.failed(input, error);
-        if let Some(journal) = books.journal {
-            journal.failed(books.at_ms, input, error);
+    fn failed(&self, commit: CommitRecord<'_, Ledger>, input: &Input, error: &Error) {
+        commit.ledger.failed(input, error);
+        if let Some(journal) = commit.journal {
+            journal.failed(commit.at_ms, input, error);
         }
     }
 
@@ -151,8 +151,8 @@ impl Work for Transactions {
         ledger.merge(other);
     }
 
-    fn opening(&self, before: &State) -> Option<Vec<u8>> {
-        Some(before.opening())
+    fn ledger_header(&self, before: &State) -> Option<Vec<u8>> {
+        Some(before.ledger_header())
     }
 
     async fn read_state(&self, session: &mut Session) -> Result<State, Error> {
@@ -169,7 +169,7 @@ impl Work for Transactions {
 pub(crate) async fn prepare(options: &Options, tpcc: &Tpcc) -> Result<Prepared<Transactions>, RunError> {
     let mut session = Session::connect(options.gateways.first()).await?;
     session.see_all_commits().await?;
-    let catalog = match options.gateways.dialect().keeps_data() {
+    let catalog = match options.gateways.dialect().stores_data() {
         true => Catalog::read_complete(&mut session).await?,
         false => Catalog::without_data(warehouses_asked_for(tpcc)),
     };
@@ -185,27 +185,27 @@ pub(crate) async fn prepare(options: &Options, tpcc: &Tpcc) -> Result<Prepared<T
         first_warehouse: plan.first_warehouse as i32,
         warehouses: plan.warehouses,
     };
-    let before = match catalog.keeps_data {
+    let before = match catalog.stores_data {
         true => Some(state_before(&mut session, &work, &mut plan).await?),
         false => None,
     };
-    if tpcc.style == Style::Procedure && catalog.keeps_data {
+    if tpcc.style == Style::Procedure && catalog.stores_data {
         make_routines(&mut session).await?;
     }
-    if gateways.len() > 1 && catalog.keeps_data {
+    if gateways.len() > 1 && catalog.stores_data {
         // A connection prepares its statements, which names tables and routines.
         Catalog::await_everywhere(&options.gateways).await?;
     }
-    let homes = dealing::connections(plan.connections, gateways.len(), plan.threads as usize);
+    let gateway_of = assignment::connections(plan.connections, gateways.len(), plan.threads as usize);
     if gateways.len() > 1 {
-        plan.gateways = planned(&gateways, &homes);
+        plan.gateways = planned(&gateways, &gateway_of);
     }
     let topology = topology_of(options.gateways.first()).await;
     let mut placement = catalog.placement.facts();
     if catalog.foreign_keys {
         placement.insert("foreign_keys".to_owned(), "declared".to_owned());
     }
-    Ok(Prepared { work, description, topology, before, plan, placement, gateways, homes })
+    Ok(Prepared { work, description, topology, before, plan, placement, gateways, gateway_of })
 }
 
 /// Warehouses of a target without data where nobody asks for a number.
@@ -280,27 +280,27 @@ fn plan(
     offers(dialect, isolation).map_err(usage)?;
     tpcc.style.require(dialect).map_err(usage)?;
 
-    let gateways = dealing::gateways(&options.gateways, options.affinity, catalog.warehouses, &(first..=last));
+    let gateways = assignment::gateways(&options.gateways, options.affinity, catalog.warehouses, &(first..=last));
     let gateways = gateways.map_err(usage)?;
     let standard_terminals = warehouses as u32 * ::tpcc::TERMINALS_PER_WAREHOUSE as u32;
     let connections = options.connections_for(warehouses as u32, gateways.len()).map_err(usage)?;
     let waits = options.pacing != Pacing::None;
     let terminals = options.terminals.unwrap_or(if waits { standard_terminals } else { connections });
 
-    let mut left_standard = Vec::new();
+    let mut nonstandard = Vec::new();
     match options.pacing {
         Pacing::Standard => {}
-        Pacing::None => left_standard.push("no keying and think times (5.2.5)".to_owned()),
-        Pacing::Factor(factor) => left_standard.push(format!("keying and think times multiplied by {factor} (5.2.5)")),
+        Pacing::None => nonstandard.push("no keying and think times (5.2.5)".to_owned()),
+        Pacing::Factor(factor) => nonstandard.push(format!("keying and think times multiplied by {factor} (5.2.5)")),
     }
     if !tpcc.mix.is_standard() {
-        left_standard.push(format!("the mix {} (5.2.3)", tpcc.mix));
+        nonstandard.push(format!("the mix {} (5.2.3)", tpcc.mix));
     }
     if terminals != standard_terminals {
-        left_standard.push(record::merge::left_by_terminals(terminals, standard_terminals));
+        nonstandard.push(record::merge::left_by_terminals(terminals, standard_terminals));
     }
     if !dialect.passes_clause_3_4(isolation) {
-        left_standard.push(format!("isolation level {isolation} (3.4.1)"));
+        nonstandard.push(format!("isolation level {isolation} (3.4.1)"));
     }
     let mut deviations = description.deviations.clone();
     if warehouses < catalog.warehouses && fleet_drives.is_none() {
@@ -334,7 +334,7 @@ fn plan(
         steady_state_clause: "5.5.1.1".into(),
         percentile_clause: "5.2.5.6".into(),
         errors_clause: "2.3.6".into(),
-        left_standard,
+        nonstandard,
         deviations,
         ..options.plan(connections, terminals)
     };

@@ -15,7 +15,7 @@ pub(crate) enum Start<I> {
 }
 
 /// Where a shard enters what it was told.
-pub(crate) struct Books<'a, L> {
+pub(crate) struct CommitRecord<'a, L> {
     pub(crate) ledger: &'a mut L,
     /// What is written down transaction by transaction; none where nothing is.
     pub(crate) journal: Option<&'a mut Journal>,
@@ -52,7 +52,7 @@ pub(crate) trait Work: Clone + Send + 'static {
     type State;
 
     /// Makes a new session ready, so that no transaction pays for it.
-    async fn make_ready(&self, session: &mut Session) -> Result<(), Error>;
+    async fn prepare(&self, session: &mut Session) -> Result<(), Error>;
 
     /// The terminal of this number of a run.
     fn terminal(&self, plan: &Plan, number: u32) -> Self::Terminal;
@@ -101,21 +101,21 @@ pub(crate) trait Work: Clone + Send + 'static {
     fn empty_ledger(&self) -> Self::Ledger;
 
     /// Enters an answer that says committed.
-    fn acknowledge(&self, books: Books<'_, Self::Ledger>, input: &Self::Input, output: &Self::Output);
+    fn acknowledge(&self, commit: CommitRecord<'_, Self::Ledger>, input: &Self::Input, output: &Self::Output);
 
     /// Enters a failure: it matters where nobody knows what came of the transaction.
-    fn failed(&self, books: Books<'_, Self::Ledger>, input: &Self::Input, error: &Error);
+    fn failed(&self, commit: CommitRecord<'_, Self::Ledger>, input: &Self::Input, error: &Error);
 
     /// Adds another thread's ledger.
     fn merge(&self, ledger: &mut Self::Ledger, other: &Self::Ledger);
 
     /// The first bytes of the file in which what is acknowledged is written down; none where nothing is.
-    fn opening(&self, _before: &Self::State) -> Option<Vec<u8>> {
+    fn ledger_header(&self, _before: &Self::State) -> Option<Vec<u8>> {
         None
     }
 
     /// What was to be the same after the run as before it.
-    fn stayed(&self, _before: &Self::State, _after: &Self::State) -> Vec<CheckResult> {
+    fn check_invariants(&self, _before: &Self::State, _after: &Self::State) -> Vec<CheckResult> {
         Vec::new()
     }
 

@@ -19,16 +19,16 @@ const RESTART: Duration = Duration::from_secs(120);
 pub struct Control {
     kind: Kind,
     site: Site,
-    fallen: Mutex<Fallen>,
+    stopped: Mutex<StoppedNodes>,
     /// Held while it is decided which node begins a cluster anew, and by the one that does until it is up.
     beginning: Mutex<()>,
 }
 
 /// The servers that were brought down and are not back, in the order in which they fell.
 #[derive(Debug, Default)]
-struct Fallen(Vec<usize>);
+struct StoppedNodes(Vec<usize>);
 
-impl Fallen {
+impl StoppedNodes {
     /// One that falls before it was back has learnt nothing: it keeps its place.
     fn add(&mut self, node: usize) {
         if !self.0.contains(&node) {
@@ -62,7 +62,7 @@ impl Control {
     pub fn of(kind: Kind, base: &Path) -> Result<Option<Self>, LabError> {
         let Some(found) = find(kind, base)? else { return Ok(None) };
         let site = Site::attach(found, &folder(kind, base))?;
-        Ok(Some(Self { kind, site, fallen: Mutex::default(), beginning: Mutex::default() }))
+        Ok(Some(Self { kind, site, stopped: Mutex::default(), beginning: Mutex::default() }))
     }
 
     /// The servers as they are now.
@@ -75,10 +75,10 @@ impl Control {
     /// # Errors
     /// If it is not running.
     pub fn kill(&self, node: usize) -> Result<(), LabError> {
-        // Held meanwhile, so that nobody sees it dead and not among the fallen.
-        let mut fallen = lock(&self.fallen);
+        // Held meanwhile, so that nobody sees it dead and not among the stopped.
+        let mut stopped = lock(&self.stopped);
         self.site.kill(node)?;
-        fallen.add(node);
+        stopped.add(node);
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Control {
 
     /// The servers in the order in which they are to be started again: the last to fall comes first.
     pub fn way_back(&self) -> Vec<usize> {
-        lock(&self.fallen).way_back(self.nodes().len())
+        lock(&self.stopped).way_back(self.nodes().len())
     }
 
     /// Starts a server again on its address after it was killed, or stops it in order and starts it, and returns when it
@@ -142,7 +142,7 @@ impl Control {
                 TcpStream::connect(&address).is_ok()
             })
         })?;
-        lock(&self.fallen).remove(node);
+        lock(&self.stopped).remove(node);
         drop(beginning);
         Ok(())
     }
@@ -152,7 +152,7 @@ impl Control {
         if self.site.node(node).is_alive() {
             let end = if self.kind == Kind::Postgres { Signal::INT } else { Signal::TERM };
             self.site.stop(node, end);
-            lock(&self.fallen).add(node);
+            lock(&self.stopped).add(node);
         }
     }
 
@@ -160,7 +160,7 @@ impl Control {
     fn may_begin(&self, node: usize) -> Result<(), LabError> {
         let nodes = self.nodes();
         let name = || nodes[node].name.clone();
-        match lock(&self.fallen).last_of(nodes.len()) {
+        match lock(&self.stopped).last_of(nodes.len()) {
             Some(last) if last == node => Ok(()),
             Some(last) => Err(LabError::NotLast { name: name(), last: nodes[last].name.clone() }),
             None => Err(LabError::NoLast(name())),
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn the_last_to_fall_comes_back_first() {
-        let mut fallen = Fallen::default();
-        fallen.add(0);
-        fallen.add(2);
-        assert_eq!((fallen.last_of(3), fallen.way_back(3)), (None, vec![2, 0, 1]), "one ended by itself");
-        fallen.add(1);
-        assert_eq!((fallen.last_of(3), fallen.way_back(3)), (Some(1), vec![1, 2, 0]));
-        fallen.add(0);
-        assert_eq!(fallen.last_of(3), Some(1), "it fell again before it was back");
-        fallen.remove(0);
-        fallen.add(0);
-        assert_eq!((fallen.last_of(3), fallen.way_back(3)), (Some(0), vec![0, 1, 2]));
+        let mut stopped = StoppedNodes::default();
+        stopped.add(0);
+        stopped.add(2);
+        assert_eq!((stopped.last_of(3), stopped.way_back(3)), (None, vec![2, 0, 1]), "one ended by itself");
+        stopped.add(1);
+        assert_eq!((stopped.last_of(3), stopped.way_back(3)), (Some(1), vec![1, 2, 0]));
+        stopped.add(0);
+        assert_eq!(stopped.last_of(3), Some(1), "it fell again before it was back");
+        stopped.remove(0);
+        stopped.add(0);
+        assert_eq!((stopped.last_of(3), stopped.way_back(3)), (Some(0), vec![0, 1, 2]));
     }
 }

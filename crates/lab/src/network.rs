@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::kept::{Description, find};
+use crate::persistent::{Description, find};
 use crate::process::Process;
 use crate::programs::free_ports;
 use crate::site::check_interrupt;
@@ -32,7 +32,7 @@ const LOOKS: u32 = 5;
 
 /// The way of what one region asks of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct RegionLink {
     /// The region that asks.
     pub from: String,
     /// The region that answers.
@@ -51,7 +51,7 @@ pub struct Network {
     /// The process that holds it; none before its start.
     pub process: Option<Process>,
     /// All ways.
-    pub ways: Vec<Way>,
+    pub ways: Vec<RegionLink>,
 }
 
 impl Network {
@@ -62,10 +62,10 @@ impl Network {
 }
 
 /// The ways between servers, each in a region of its own, on any ports.
-pub(crate) fn ways(servers: &[Node], delays: &Delays) -> Vec<Way> {
+pub(crate) fn ways(servers: &[Node], delays: &Delays) -> Vec<RegionLink> {
     let numbers = 0..servers.len();
     let pairs = numbers.clone().flat_map(|from| numbers.clone().map(move |to| (from, to)));
-    let way = |(from, to): (usize, usize)| Way {
+    let way = |(from, to): (usize, usize)| RegionLink {
         from: delays.regions()[from].clone(),
         to: delays.regions()[to].clone(),
         address: SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -76,8 +76,8 @@ pub(crate) fn ways(servers: &[Node], delays: &Delays) -> Vec<Way> {
 }
 
 /// Opens all ways in this process, and says at which ports.
-pub(crate) fn open(ways: &mut [Way]) -> Result<Vec<Proxy>, LabError> {
-    let open = |way: &mut Way| {
+pub(crate) fn open(ways: &mut [RegionLink]) -> Result<Vec<Proxy>, LabError> {
+    let open = |way: &mut RegionLink| {
         let proxy = Proxy::at(way.address, &way.server, Duration::from_micros(way.round_trip_us))
             .map_err(|e| LabError::Failed { program: NAME, reason: e.to_string() })?;
         way.address = proxy.address();
@@ -87,7 +87,7 @@ pub(crate) fn open(ways: &mut [Way]) -> Result<Vec<Proxy>, LabError> {
 }
 
 /// Chooses ports that are free now, for another process to open.
-pub(crate) fn choose_ports(ways: &mut [Way]) -> Result<(), LabError> {
+pub(crate) fn choose_ports(ways: &mut [RegionLink]) -> Result<(), LabError> {
     for way in ways {
         let [port] = free_ports()?;
         way.address.set_port(port);
@@ -106,7 +106,7 @@ pub(crate) fn launch(holder: &[String], folder: &Path) -> Result<Process, LabErr
 }
 
 /// Waits until every way can be gone.
-pub(crate) fn wait(process: &Process, ways: &[Way], folder: &Path) -> Result<(), LabError> {
+pub(crate) fn wait(process: &Process, ways: &[RegionLink], folder: &Path) -> Result<(), LabError> {
     let deadline = Instant::now() + START;
     while !ways.iter().all(|way| TcpStream::connect(way.address).is_ok()) {
         check_interrupt()?;

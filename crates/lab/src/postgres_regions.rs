@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::network::{self, Network, Way};
+use crate::network::{self, Network, RegionLink};
 use crate::programs::{free_ports, run};
 use crate::site::{Site, on_free_ports};
 use crate::{Delays, Kind, LabError, Proxy, postgres};
@@ -16,7 +16,7 @@ use crate::{Delays, Kind, LabError, Proxy, postgres};
 pub struct PostgresRegions {
     site: Site,
     bin: PathBuf,
-    ways: Vec<Way>,
+    ways: Vec<RegionLink>,
     /// Where this process holds the network.
     _proxies: Vec<Proxy>,
 }
@@ -75,7 +75,7 @@ impl PostgresRegions {
     }
 
     /// The ways between the regions.
-    pub fn ways(&self) -> &[Way] {
+    pub fn ways(&self) -> &[RegionLink] {
         &self.ways
     }
 
@@ -88,7 +88,7 @@ impl PostgresRegions {
             postgres::create_database(&self.site, &self.bin, node, name)?;
             let mut sql = "CREATE EXTENSION postgres_fdw;".to_owned();
             for way in self.ways.iter().filter(|way| Some(&way.from) == server.region.as_ref()) {
-                let Way { to, address, .. } = way;
+                let RegionLink { to, address, .. } = way;
                 let _ = write!(
                     sql,
                     "CREATE SERVER \"{to}\" FOREIGN DATA WRAPPER postgres_fdw \

@@ -241,7 +241,7 @@ fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::
             Line::from(client.try_clone()?, open),
             server.try_clone()?,
             Network::way_there as fn(&Network) -> Duration,
-            ask as Way,
+            ask as Transfer,
         ),
         (Line::from(server.try_clone()?, open), client.try_clone()?, Network::way_back, answer),
     ];
@@ -259,7 +259,7 @@ fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::
 }
 
 /// What becomes of something said: how many bytes of it arrive, and whether the connection lasts.
-type Way = fn(&mut [u8], &Network, &Link) -> Option<(usize, bool)>;
+type Transfer = fn(&mut [u8], &Network, &Link) -> Option<(usize, bool)>;
 
 fn forward(
     line: &Line,

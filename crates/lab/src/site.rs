@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, geteuid};
 
-use crate::kept::Description;
 use crate::network::Network;
+use crate::persistent::Description;
 use crate::process::{Process, end_all};
 use crate::programs::{complaint, run, succeeds};
 use crate::{Kind, LabError};

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::consistency;
 use crate::error::RecordError;
-use crate::kept;
 use crate::latency_log::{self, Histograms, LatencyLog};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase};
@@ -140,7 +140,7 @@ impl RunFolder {
         }
         let source = folder.path.display().to_string();
         let mut opened = OpenedRun { path: folder.path, source, record, histograms, timeline, warnings };
-        let contradictions = kept::contradictions(&opened);
+        let contradictions = consistency::contradictions(&opened);
         opened.warnings.extend(contradictions);
         Ok(opened)
     }

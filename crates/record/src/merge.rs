@@ -297,12 +297,12 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     plan.terminals = plans().map(|plan| plan.terminals).sum();
     plan.threads = plans().map(|plan| plan.threads).sum();
     plan.statements = plans().any(|plan| plan.statements);
-    plan.left_standard = union(plans().map(|plan| &plan.left_standard));
+    plan.nonstandard = union(plans().map(|plan| &plan.nonstandard));
     // What each client said of its own terminals is said once, of all.
-    plan.left_standard.retain(|line| !line.contains(TERMINALS));
+    plan.nonstandard.retain(|line| !line.contains(TERMINALS));
     let standard_terminals = plan.warehouses * plan.scale.terminals_per_warehouse;
     if plan.terminals != standard_terminals {
-        plan.left_standard.push(left_by_terminals(plan.terminals, standard_terminals));
+        plan.nonstandard.push(left_by_terminals(plan.terminals, standard_terminals));
     }
     plan.deviations = union(plans().map(|plan| &plan.deviations));
     // What one client alone left out the others may have driven.

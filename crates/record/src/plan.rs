@@ -89,7 +89,8 @@ pub struct Plan {
     /// Clause on transactions that fail (2.3.6).
     pub errors_clause: String,
     /// Why the plan leaves the standard on purpose; anything here makes the run `unconstrained`.
-    pub left_standard: Vec<String>,
+    #[serde(rename = "left_standard")]
+    pub nonstandard: Vec<String>,
     /// Harmless deviations that are known beforehand; anything here makes it at best `engineering`.
     pub deviations: Vec<String>,
 }
@@ -158,7 +159,7 @@ impl Plan {
     /// Whether the run keeps to the standard, so that pacing, limits and efficiency mean something.
     #[must_use]
     pub fn is_standard(&self) -> bool {
-        self.left_standard.is_empty()
+        self.nonstandard.is_empty()
     }
 }
 

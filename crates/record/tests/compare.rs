@@ -130,7 +130,7 @@ fn write(path: &Path, client: &Client) -> RunRecord {
     plan.first_warehouse = client.first_warehouse;
     (plan.total_warehouses, plan.loaded_warehouses) = (4, 4);
     plan.pacing = Pacing::None;
-    plan.left_standard.push("no keying and think times (5.2.5)".into());
+    plan.nonstandard.push("no keying and think times (5.2.5)".into());
     let mut record = RunRecord::new(plan);
     record.started_at = Some(client.start.parse().unwrap());
     let folder = RunFolder::create(path).unwrap();
@@ -203,7 +203,7 @@ fn what_should_not_be_compared_is_refused_and_marked() {
     write(&base, &CLIENT);
     let mut record = write(&other, &Client { seed: 2, ..CLIENT });
     (record.plan.workload, record.target.version) = ("other".into(), "18".into());
-    record.plan.left_standard.insert(0, "wide rows".into());
+    record.plan.nonstandard.insert(0, "wide rows".into());
     RunFolder::open(&other).unwrap();
     std::fs::write(other.join("run.json"), serde_json::to_vec(&record).unwrap()).unwrap();
     let sides = || ([Compared::open(&base).unwrap()], [Compared::open(&other).unwrap()]);

@@ -193,7 +193,7 @@ fn six_hundred_orders_in_a_minute_are_600_tpmc() {
     run.record.counts[NEW_ORDER].measured.completed = 105_548;
     run.record.measured_seconds = 60_000.0;
     assert_eq!(run.summary().tpmc, Some(105));
-    run.record.plan.left_standard.push("no think times".into());
+    run.record.plan.nonstandard.push("no think times".into());
     assert_eq!((run.summary().tpmc, run.summary().efficiency), (None, None));
 }
 

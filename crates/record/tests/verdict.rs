@@ -62,7 +62,7 @@ fn known_deviations_and_leaving_the_standard_decide_the_status() {
     let mut run = good(2, 7200.0);
     run.record.plan.deviations.push("fsync is off".into());
     assert_eq!(run.verdict().status, Status::Engineering);
-    run.record.plan.left_standard.push("no think times".into());
+    run.record.plan.nonstandard.push("no think times".into());
     assert_eq!(run.verdict().status, Status::Unconstrained);
     assert_eq!(run.verdict().deviations, ["no think times", "fsync is off"]);
     run.record.ended = Ended::Failed("the disk is full".into());
@@ -72,7 +72,7 @@ fn known_deviations_and_leaving_the_standard_decide_the_status() {
 #[test]
 fn rules_of_pacing_and_limits_do_not_apply_outside_the_standard() {
     let mut run = good(10, SECONDS);
-    run.record.plan.left_standard.push("no think times".into());
+    run.record.plan.nonstandard.push("no think times".into());
     run.record.plan.pacing = Pacing::None;
     let rules = [
         "New-Order keying time",

@@ -10,11 +10,11 @@ mod check;
 mod claim;
 mod columns;
 mod compare;
+mod compat;
 mod doctor;
 mod json;
 mod markdown;
 mod metrics;
-mod others;
 mod page;
 mod regions;
 mod statements;
@@ -33,11 +33,11 @@ pub use check::{check_json, check_table};
 pub use claim::{claim_json, claim_table};
 pub use columns::columns;
 pub use compare::{compare_json, compare_markdown, compare_table};
+pub use compat::{cockroach_lines, yugabyte_block};
 pub use doctor::{doctor_json, doctor_table};
 pub use json::json;
 pub use markdown::markdown;
 pub use metrics::{Families, Metrics, PROTOBUF_FORMAT, TEXT_FORMAT, otlp};
-pub use others::{cockroach_lines, yugabyte_block};
 pub use page::{
     Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
     time_page, tuning_page,

@@ -72,7 +72,7 @@ fn an_engineering_run() {
 fn an_unconstrained_run() {
     let mut run = eventful();
     run.record.plan.pacing = Pacing::None;
-    run.record.plan.left_standard.push("no keying and think times (5.2.5)".into());
+    run.record.plan.nonstandard.push("no keying and think times (5.2.5)".into());
     golden("unconstrained.txt", &table(&run));
     let document = json(&run);
     assert_eq!((&document["tpmc"], &document["efficiency"]), (&Value::Null, &Value::Null));

@@ -131,7 +131,7 @@ fn an_engineering_run() {
 fn an_unconstrained_run_is_not_called_tpmc() {
     let mut run = eventful();
     run.record.plan.pacing = Pacing::None;
-    run.record.plan.left_standard.push("no keying and think times (5.2.5)".into());
+    run.record.plan.nonstandard.push("no keying and think times (5.2.5)".into());
     let page = page(&run);
     assert!(
         page.contains(

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use crate::kinds::{self, Facts, Kind, Outcome, Sign};
+use crate::result_types::{self, Detect, ListEntry, Outcome, ResultType};
 use crate::root::{DEPTH, Root};
 
 /// A result in the folder.
 #[derive(Clone)]
 pub(crate) struct Entry {
-    pub(crate) kind: &'static Kind,
+    pub(crate) kind: &'static ResultType,
     /// Its place below the folder.
     pub(crate) address: String,
     /// The series that it belongs to, by its address; empty: none.
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     /// When it began, or its file was written.
     pub(crate) when: Option<Timestamp>,
     /// What is known of it, or why nothing is.
-    pub(crate) facts: Result<Facts, String>,
+    pub(crate) facts: Result<ListEntry, String>,
 }
 
 impl Entry {
@@ -51,7 +51,7 @@ impl Stamp {
     }
 }
 
-type Known = (Stamp, Option<&'static Kind>, Result<Facts, String>);
+type Known = (Stamp, Option<&'static ResultType>, Result<ListEntry, String>);
 
 /// What was read.
 #[derive(Default)]
@@ -79,11 +79,11 @@ impl Catalog {
     }
 
     /// The kind and the facts of what lies at a path, whose file has this stamp.
-    fn read(&self, root: &Root, path: &Path, file: &Path, stamp: Stamp, kind: Option<&'static Kind>) -> Known {
+    fn read(&self, root: &Root, path: &Path, file: &Path, stamp: Stamp, kind: Option<&'static ResultType>) -> Known {
         if let Some(known) = self.known().get(path).filter(|known| known.0 == stamp) {
             return known.clone();
         }
-        let kind = kind.or_else(|| kinds::of(path));
+        let kind = kind.or_else(|| result_types::of(path));
         let facts = match kind {
             Some(kind) => root
                 .examine(if kind.is_series { file } else { path })
@@ -91,11 +91,11 @@ impl Catalog {
                 .map_err(|why| root.told(&why)),
             None => Err(String::new()),
         };
-        let lasts = match (&facts, kind.map(|kind| &kind.sign)) {
+        let lasts = match (&facts, kind.map(|kind| &kind.detect)) {
             // Time alone may change what is to be told.
             (Ok(facts), _) => facts.outcome != Outcome::UnderWay,
             // What is wrong may be another file of the folder, which is copied a moment later.
-            (Err(_), Some(Sign::Holds(_))) => false,
+            (Err(_), Some(Detect::Holds(_))) => false,
             (Err(_), _) => true,
         };
         let known = (stamp, kind, facts);
@@ -135,9 +135,9 @@ impl Walk<'_> {
         if !self.root.holds(path) {
             return;
         }
-        let kind = if path.is_dir() { kinds::of(path) } else { None };
+        let kind = if path.is_dir() { result_types::of(path) } else { None };
         let file = match kind {
-            Some(kind) => kinds::file(kind, path),
+            Some(kind) => result_types::file(kind, path),
             None if path.is_dir() => return self.folder(path, series, depth - 1),
             None if path.extension().is_some_and(|end| end == "json") => path.to_owned(),
             None => return,
@@ -158,7 +158,7 @@ impl Walk<'_> {
 
 /// Gives each series what its runs tell: the database, and the most that any of them reached.
 fn gather(entries: &mut [Entry]) {
-    let mut told: HashMap<String, Facts> = HashMap::new();
+    let mut told: HashMap<String, ListEntry> = HashMap::new();
     for entry in entries.iter().filter(|entry| !entry.series.is_empty()) {
         let Ok(facts) = &entry.facts else { continue };
         let all = told.entry(entry.series.clone()).or_default();
@@ -170,7 +170,7 @@ fn gather(entries: &mut [Entry]) {
             all.outcome = Outcome::UnderWay;
         }
         let valid = !matches!(facts.outcome, Outcome::Verdict(record::verdict::Status::Invalid));
-        let value = |rate: &Option<kinds::Rate>| rate.as_ref().map_or(0.0, |rate| rate.value);
+        let value = |rate: &Option<result_types::Rate>| rate.as_ref().map_or(0.0, |rate| rate.value);
         if valid && value(&facts.rate) > value(&all.rate) {
             (all.rate, all.efficiency, all.warehouses) = (facts.rate.clone(), facts.efficiency, facts.warehouses);
         }

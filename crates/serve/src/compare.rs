@@ -7,14 +7,14 @@ use record::compare::{CompareError, Compared, Comparison, compare};
 use report::Page;
 use report::html::{grouped, percent};
 
-use crate::frame::{Way, Width, escaped, framed, refused};
+use crate::frame::{Breadcrumb, Width, escaped, framed, refused};
 use crate::list::encoded;
 use crate::site::Site;
 
 /// Runs that are compared at once.
 const MOST: usize = 40;
 
-const WAY: Way<'static> = Way { here: "Comparison", series: None };
+const WAY: Breadcrumb<'static> = Breadcrumb { here: "Comparison", series: None };
 
 /// The runs that were picked: as they come from the list, or as sides.
 pub(crate) fn answer(site: &Site, fields: &[(String, String)]) -> Response {
@@ -177,8 +177,8 @@ fn row(base: &[Compared], new: &[Compared], answer: &Result<Comparison, CompareE
 }
 
 fn change(ratio: f64) -> String {
-    let sign = if ratio >= 1.0 { "+" } else { "" };
-    format!("{sign}{}", percent(ratio - 1.0, 1))
+    let detect = if ratio >= 1.0 { "+" } else { "" };
+    format!("{detect}{}", percent(ratio - 1.0, 1))
 }
 
 fn verdict(effect: &record::compare::Effect) -> &'static str {

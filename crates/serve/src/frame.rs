@@ -39,7 +39,7 @@ pub(crate) enum Width {
 }
 
 /// The way from the list to where the reader is.
-pub(crate) struct Way<'a> {
+pub(crate) struct Breadcrumb<'a> {
     /// The kind of page, or its name.
     pub(crate) here: &'a str,
     /// The series that it belongs to: its name and its link.
@@ -47,7 +47,13 @@ pub(crate) struct Way<'a> {
 }
 
 /// A page in its frame.
-pub(crate) fn framed(status: StatusCode, page: &Page, way: Option<&Way<'_>>, width: Width, refresh: bool) -> Response {
+pub(crate) fn framed(
+    status: StatusCode,
+    page: &Page,
+    way: Option<&Breadcrumb<'_>>,
+    width: Width,
+    refresh: bool,
+) -> Response {
     let text = html! {
         (DOCTYPE)
         html lang="en" {
@@ -77,7 +83,7 @@ pub(crate) fn framed(status: StatusCode, page: &Page, way: Option<&Way<'_>>, wid
     (status, [(CONTENT_TYPE, "text/html; charset=utf-8")], text.into_string()).into_response()
 }
 
-fn path(way: &Way<'_>) -> Markup {
+fn path(way: &Breadcrumb<'_>) -> Markup {
     html! {
         nav.way aria-label="Where you are" {
             ol {

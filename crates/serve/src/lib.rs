@@ -3,17 +3,17 @@
 //!
 //! Nothing is measured and nothing is kept here: every answer is derived from the files in the folder, of which nothing
 //! outside it is ever shown. It knows no database. What may be asked by whom is `guard`; what may be read is `root`; what
-//! there is to be shown is `kinds`.
+//! there is to be shown is `result_types`.
 
 mod catalog;
 mod compare;
 mod connections;
 mod frame;
 mod guard;
-mod kinds;
 mod list;
 mod live;
 mod metrics;
+mod result_types;
 mod root;
 mod site;
 mod tags;

@@ -10,7 +10,7 @@ use report::html::{count, duration, percent, rate};
 
 use crate::catalog::Entry;
 use crate::frame::{Width, escaped, framed};
-use crate::kinds::Facts;
+use crate::result_types::ListEntry;
 use crate::tags::Tags;
 
 /// Rows of a page.
@@ -50,7 +50,7 @@ impl Asked {
 
     fn wants(&self, entry: &Entry, tags: &[String]) -> bool {
         let is = |asked: &str, value: &str| asked.is_empty() || asked == value;
-        let nothing = Facts::default();
+        let nothing = ListEntry::default();
         let facts = entry.facts.as_ref().unwrap_or(&nothing);
         let listed = self.inner || entry.series.is_empty() || entry.is_under_way();
         if !(listed
@@ -151,18 +151,19 @@ fn filter(asked: &Asked, entries: &[Entry], tags: &Tags) -> Markup {
     let known = || entries.iter().filter_map(|entry| entry.facts.as_ref().ok());
     let verdicts: BTreeSet<&str> = entries.iter().map(Entry::outcome).collect();
     let databases: BTreeSet<&str> = known().flat_map(|facts| facts.database.split(", ")).collect();
-    let kinds: BTreeSet<(&str, &str)> = entries.iter().map(|entry| (entry.kind.section, entry.kind.name)).collect();
+    let result_types: BTreeSet<(&str, &str)> =
+        entries.iter().map(|entry| (entry.kind.section, entry.kind.name)).collect();
     let tags: BTreeSet<&str> = tags.values().flatten().map(String::as_str).collect();
     let plain = |values: BTreeSet<&str>| -> Vec<(String, String)> {
         values.into_iter().filter(|value| !value.is_empty()).map(|value| (value.to_owned(), value.to_owned())).collect()
     };
-    let kinds = kinds.into_iter().map(|(section, name)| (section.to_owned(), name.to_owned())).collect();
+    let result_types = result_types.into_iter().map(|(section, name)| (section.to_owned(), name.to_owned())).collect();
     html! {
         form.filter method="get" action="/" role="search" {
             label.grow { "Search" input type="search" name="q" value=(asked.q) placeholder="name, database, version, tag"; }
             (choice("verdict", "Verdict", &asked.verdict, plain(verdicts)))
             (choice("database", "Database", &asked.database, plain(databases)))
-            (choice("kind", "Kind", &asked.kind, kinds))
+            (choice("kind", "ResultType", &asked.kind, result_types))
             @if !tags.is_empty() { (choice("tag", "Tag", &asked.tag, plain(tags))) }
             @if entries.iter().any(|entry| entry.kind.is_series) {
                 label.tick { input type="checkbox" name="inner" checked[asked.inner]; "Runs of series too" }
@@ -238,7 +239,7 @@ pub(crate) fn table(caption: &str, entries: &[&Entry], tags: &Tags, of_all: bool
 }
 
 fn cells(entry: &Entry, tags: &Tags, of_all: bool) -> Markup {
-    let nothing = Facts::default();
+    let nothing = ListEntry::default();
     let facts = entry.facts.as_ref().unwrap_or(&nothing);
     let name = match of_all || entry.series.is_empty() {
         true => entry.address.as_str(),

@@ -14,7 +14,7 @@ use futures_util::stream::unfold;
 use record::folder::{RUN_JSON, TIMELINE};
 
 use crate::catalog::Stamp;
-use crate::kinds;
+use crate::result_types;
 use crate::site::{Site, nothing_here};
 
 /// A run writes once a second, and more often nobody looks.
@@ -76,7 +76,7 @@ impl Glance {
 /// What is to be told of a run, where `before` was told of it.
 fn read(path: &Path, before: Option<(Stamps, Arc<str>)>) -> Option<(Stamps, Arc<str>)> {
     let stamps = (Stamp::of(&path.join(RUN_JSON)), Stamp::of(&path.join(TIMELINE)));
-    let (run, summary) = kinds::under_way(path).ok()??;
+    let (run, summary) = result_types::under_way(path).ok()??;
     let same = before.filter(|(told, _)| *told == stamps);
     // The events' format has no way to tell a carriage return.
     Some(same.unwrap_or_else(|| (stamps, report::live_parts(&run, &summary).replace('\r', " ").into())))

@@ -15,11 +15,11 @@ use report::Page;
 use tokio::sync::Semaphore;
 
 use crate::catalog::{Catalog, Entry};
-use crate::frame::{Way, Width, add_headers, escaped, framed, refused};
+use crate::frame::{Breadcrumb, Width, add_headers, escaped, framed, refused};
 use crate::guard::{Guard, Refusal};
-use crate::kinds::{self, Kind};
 use crate::list::{self, Asked};
 use crate::live::Glances;
+use crate::result_types::{self, ResultType};
 use crate::root::Root;
 use crate::tags::{TagFile, Tags};
 use crate::{compare, live};
@@ -195,9 +195,9 @@ async fn tag(State(site): State<Arc<Site>>, Form(fields): Form<Vec<(String, Stri
 
 impl Site {
     /// What lies at an address, if it is a result.
-    fn find(&self, address: &str) -> Option<(PathBuf, &'static Kind)> {
+    fn find(&self, address: &str) -> Option<(PathBuf, &'static ResultType)> {
         let path = self.root.find(address)?;
-        let kind = kinds::of(&path)?;
+        let kind = result_types::of(&path)?;
         Some((path, kind))
     }
 
@@ -207,18 +207,18 @@ impl Site {
     }
 
     fn show(&self, section: &str, address: &str) -> Response {
-        let Some((path, kind)) = self.find(address).filter(|_| kinds::of_section(section).is_some()) else {
+        let Some((path, kind)) = self.find(address).filter(|_| result_types::of_section(section).is_some()) else {
             return nothing_here();
         };
         if kind.section != section {
             return Redirect::to(&format!("/{}/{}", kind.section, escaped(address))).into_response();
         }
-        let way = Way { here: address.rsplit('/').next().unwrap_or(address), series: self.series(&path) };
+        let way = Breadcrumb { here: address.rsplit('/').next().unwrap_or(address), series: self.series(&path) };
         if let Err(why) = self.root.examine(&path) {
             return damaged(&why, &way);
         }
         if section == "runs"
-            && let Ok(Some((run, summary))) = kinds::under_way(&path)
+            && let Ok(Some((run, summary))) = result_types::under_way(&path)
         {
             let page = report::live_page(&run, &summary, &format!("/live/{}", escaped(address)));
             return framed(StatusCode::OK, &page, Some(&way), Width::Text, true);
@@ -229,7 +229,7 @@ impl Site {
         }
     }
 
-    fn finished(&self, mut page: Page, kind: &Kind, address: &str, way: &Way<'_>) -> Response {
+    fn finished(&self, mut page: Page, kind: &ResultType, address: &str, way: &Breadcrumb<'_>) -> Response {
         let tags = self.tags.read(&self.root);
         if kind.is_series {
             let entries = self.catalog.list(&self.root);
@@ -275,13 +275,13 @@ impl Site {
     fn series(&self, path: &Path) -> Option<(String, String)> {
         let above = path.ancestors().skip(1).take_while(|above| *above != self.root.path());
         let (above, kind) =
-            above.filter_map(|above| Some((above, kinds::of(above)?))).find(|(_, kind)| kind.is_series)?;
+            above.filter_map(|above| Some((above, result_types::of(above)?))).find(|(_, kind)| kind.is_series)?;
         let address = self.root.address(above);
         Some((address.clone(), format!("/{}/{}", kind.section, escaped(&address))))
     }
 }
 
-fn damaged(why: &str, way: &Way<'_>) -> Response {
+fn damaged(why: &str, way: &Breadcrumb<'_>) -> Response {
     let page = Page {
         title: "Damaged".into(),
         header: html! { header { p.brand { "weighbridge" } h1 { "This result is damaged" } } },

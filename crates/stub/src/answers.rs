@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use target::reply::{Kind, Parameters};
+use target::null_reply::{Kind, Parameters};
 use target::{Dialect, Statement, Value};
 
 use crate::protocol::{CellForm, Row};

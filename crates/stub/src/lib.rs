@@ -1,6 +1,6 @@
 //! A server without data that speaks PostgreSQL's wire: the target of a client that is to be weighed with its network path.
 //!
-//! It knows each statement by its text, answers what the statement declares ([`target::reply`]), and says yes to
+//! It knows each statement by its text, answers what the statement declares ([`target::null_reply`]), and says yes to
 //! whatever changes something. [`answers`] is what it knows, [`protocol`] the messages, [`connection`] one client,
 //! [`server`] all of them.
 

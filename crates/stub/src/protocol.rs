@@ -1,7 +1,7 @@
 //! PostgreSQL's messages (version 3.0), as far as a client of ours uses them.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use target::reply::{Kind, Parameters};
+use target::null_reply::{Kind, Parameters};
 use target::{Decimal, Value};
 
 /// The epoch of PostgreSQL's dates, 2000-01-01, in microseconds since the Unix epoch.

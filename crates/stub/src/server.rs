@@ -72,12 +72,12 @@ fn worker(
         LocalSet::new().block_on(&runtime, async {
             while let Some(stream) = given.recv().await {
                 let answers = answers.clone();
-                let mut luck = u64::from(stream.peer_addr().map_or(1, |peer| peer.port())) | 1;
+                let mut rng = u64::from(stream.peer_addr().map_or(1, |peer| peer.port())) | 1;
                 tokio::task::spawn_local(async move {
                     let served = async {
                         stream.set_nonblocking(true)?;
                         let stream = tokio::net::TcpStream::from_std(stream)?;
-                        connection::serve(stream, &answers, version, || pause(delay, &mut luck)).await
+                        connection::serve(stream, &answers, version, || pause(delay, &mut rng)).await
                     };
                     if let Err(e) = served.await {
                         tracing::debug!("a client's connection ended: {e}");
@@ -89,9 +89,9 @@ fn worker(
     Ok(give)
 }
 
-fn pause(delay: Delay, luck: &mut u64) -> Duration {
+fn pause(delay: Delay, rng: &mut u64) -> Duration {
     if delay == Delay::default() {
         return Duration::ZERO;
     }
-    delay.at(target::null::fraction(luck))
+    delay.at(target::null::fraction(rng))
 }

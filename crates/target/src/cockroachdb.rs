@@ -5,7 +5,7 @@ use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Index, Table};
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// CockroachDB's dialect.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl Dialect for CockroachDb {
         Some(Explain { plain: "EXPLAIN", run: "EXPLAIN ANALYZE", form: Form::CockroachTree })
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -222,15 +222,15 @@ impl Dialect for CockroachDb {
     }
 }
 
-const TOPOLOGY: &[Look] = &[
+const TOPOLOGY: &[TopologyQuery] = &[
     // The second needs fewer privileges, and does not say who lives.
-    Look::Nodes(&[
+    TopologyQuery::Nodes(&[
         "SELECT CAST(node_id AS TEXT) AS node, address, locality, build_tag AS version, is_live AS live \
          FROM crdb_internal.gossip_nodes ORDER BY node_id",
         "SELECT CAST(node_id AS TEXT) AS node, address, locality, build_tag AS version \
          FROM crdb_internal.kv_node_status ORDER BY node_id",
     ]),
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &["SELECT table_name, estimated_row_count AS row_count, locality AS placement FROM [SHOW TABLES] \
              WHERE schema_name = current_schema() AND type = 'table'"],
@@ -238,7 +238,7 @@ const TOPOLOGY: &[Look] = &[
     },
     // Since v23.1 a range may hold several tables: it is counted with each of them. Before, each index had ranges of
     // its own, and there were no options.
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: Some("ranges"),
         queries: &[
             "SELECT table_name, NULLIF(index_name, table_name || '_pkey') AS index_name, \
@@ -254,7 +254,7 @@ const TOPOLOGY: &[Look] = &[
         ],
         renamed: &[],
     },
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &[
             "SELECT NULLIF(split_part(index_name, '@', 2), split_part(index_name, '@', 1) || '_pkey') AS index_name, \
@@ -262,9 +262,9 @@ const TOPOLOGY: &[Look] = &[
         ],
         renamed: &[],
     },
-    Look::Notes(&["SELECT 'zone configuration: ' || raw_config_sql AS note FROM [SHOW ZONE CONFIGURATIONS] \
+    TopologyQuery::Notes(&["SELECT 'zone configuration: ' || raw_config_sql AS note FROM [SHOW ZONE CONFIGURATIONS] \
          WHERE target = 'RANGE default' OR target LIKE 'DATABASE %' OR target LIKE 'TABLE %'"]),
-    Look::Lacks(
+    TopologyQuery::Unsupported(
         "leaders are leaseholders; a range of several tables or indexes counts with each, in number and in bytes",
     ),
 ];
@@ -276,7 +276,7 @@ const SETTINGS: &[Setting] = &[
         Level::Bad,
         "committed transactions can be lost in a crash of the machines (3.5)",
     )
-    .departs(),
+    .is_deviation(),
     Setting::new(
         "sql.stats.automatic_collection.enabled",
         Wanted::OneOf(&["true"]),

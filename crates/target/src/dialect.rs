@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::finding::Setting;
-use crate::own_schema::{self, SchemaSql};
 use crate::placement::{Placement, Spread};
 use crate::plan::Explain;
 use crate::schema::{ColumnType, ForeignKey, Index, JSON_CHARACTERS, Table};
-use crate::topology::Look;
+use crate::scratch_schema::{self, SchemaSql};
+use crate::topology::TopologyQuery;
 use crate::{OwnedValue, RoutineLanguage};
 
 /// Whether a transaction writes.
@@ -190,8 +190,8 @@ pub trait Dialect: Send + Sync {
         false
     }
 
-    /// Whether there are data at all: a target without any answers what its statements declare ([`crate::reply`]).
-    fn keeps_data(&self) -> bool {
+    /// Whether there are data at all: a target without any answers what its statements declare ([`crate::null_reply`]).
+    fn stores_data(&self) -> bool {
         true
     }
 
@@ -305,10 +305,10 @@ pub trait Dialect: Send + Sync {
 
     /// How a schema of our own is made in somebody's database; `None`: it can't be. An embedded database has a file of
     /// its own instead.
-    fn own_schema(&self) -> Option<SchemaSql> {
+    fn scratch_schema(&self) -> Option<SchemaSql> {
         match self.wire() {
-            WireKind::Mysql => Some(own_schema::MYSQL),
-            WireKind::Postgres => Some(own_schema::POSTGRES),
+            WireKind::Mysql => Some(scratch_schema::MYSQL),
+            WireKind::Postgres => Some(scratch_schema::POSTGRES),
             WireKind::Null | WireKind::Odbc | WireKind::Sqlite => None,
         }
     }
@@ -368,7 +368,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// The looks into its catalog that tell how the data lie.
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         &[]
     }
 

@@ -62,7 +62,7 @@ pub struct Setting {
     wanted: Wanted,
     level: Level,
     why: &'static str,
-    departs: bool,
+    is_deviation: bool,
     when: Option<(&'static str, &'static str)>,
 }
 
@@ -116,9 +116,9 @@ pub fn judge(wanted: &[Setting], settings: &BTreeMap<String, String>, needs: &Ne
     findings
 }
 
-/// The settings with which a result departs from the standard, in words.
+/// The settings with which a result is_deviation from the standard, in words.
 pub fn departures(wanted: &[Setting], settings: &BTreeMap<String, String>) -> Vec<String> {
-    let departing = wanted.iter().filter(|setting| setting.departs && setting.applies(settings));
+    let departing = wanted.iter().filter(|setting| setting.is_deviation && setting.applies(settings));
     let spoken = |setting: &Setting| {
         let value = settings.get(setting.name)?;
         let held = setting.judge(value, &Needs::default()).status == Level::Ok;
@@ -131,13 +131,13 @@ impl Setting {
     /// A setting by its name, what it should be, how much it matters if it is not, and why (and what to do, where
     /// that does not follow from what it should be).
     pub const fn new(name: &'static str, wanted: Wanted, level: Level, why: &'static str) -> Self {
-        Self { name, wanted, level, why, departs: false, when: None }
+        Self { name, wanted, level, why, is_deviation: false, when: None }
     }
 
-    /// A result under another value departs from the standard.
+    /// A result under another value is_deviation from the standard.
     #[must_use]
-    pub const fn departs(self) -> Self {
-        Self { departs: true, ..self }
+    pub const fn is_deviation(self) -> Self {
+        Self { is_deviation: true, ..self }
     }
 
     /// It matters only while another setting has this value.
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_setting_that_does_not_matter_is_not_judged() {
         let settings = |log: &str| BTreeMap::from([("log".into(), log.into()), ("sync".into(), "0".into())]);
-        let wanted = [Setting::new("sync", Wanted::OneOf(&["1"]), Level::Warn, "why").departs().when("log", "ON")];
+        let wanted = [Setting::new("sync", Wanted::OneOf(&["1"]), Level::Warn, "why").is_deviation().when("log", "ON")];
         assert_eq!(departures(&wanted, &settings("ON")), ["sync = 0: why"]);
         assert!(departures(&wanted, &settings("OFF")).is_empty());
         assert!(judge(&wanted, &settings("OFF"), &Needs::default()).is_empty());

@@ -2,38 +2,38 @@
 //!
 //! One file a database ([`postgres`], [`sqlite`], …) above one file a wire ([`wire`]). What differs
 //! between databases is a method of its [`Dialect`]; nothing above this crate asks for a name.
-//! This crate knows nothing of TPC-C: it runs [`Statement`]s in [`Wave`]s and moves rows.
+//! This crate knows nothing of TPC-C: it runs [`Statement`]s in [`StatementBatch`]s and moves rows.
 
+pub mod breakpoint;
 pub mod bulk;
 pub mod catalog;
 pub mod cockroachdb;
 mod dialect;
 mod error;
 pub mod finding;
-pub mod gate;
 mod gateways;
-mod laps;
 pub mod mysql;
 pub mod null;
+pub mod null_reply;
 pub mod nuodb;
 pub mod odbc;
-mod own_schema;
 pub mod placement;
 pub mod plan;
 pub mod postgres;
-pub mod reply;
 mod routine;
 pub mod schema;
+mod scratch_schema;
 mod session;
 pub mod snapshot;
 pub mod sqlite;
 mod statement;
+mod statement_batch;
+mod statement_timing;
 pub mod tidb;
 mod tls;
 pub mod topology;
 mod url;
 mod value;
-mod wave;
 mod wire;
 pub mod yugabytedb;
 
@@ -41,15 +41,15 @@ pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind
 pub use error::{Class, Error};
 pub use finding::{Finding, Level};
 pub use gateways::Gateways;
-pub use laps::Lap;
-pub use own_schema::{OwnSchema, SchemaSql};
 pub use routine::RoutineLanguage;
+pub use scratch_schema::{SchemaSql, ScratchSchema};
 pub use session::{Canceller, Description, Protocol, Session};
 pub use statement::Statement;
+pub use statement_batch::{Answer, Row, StatementBatch};
+pub use statement_timing::StatementTiming;
 pub use topology::Topology;
 pub use url::{DEFAULT_URL, Url, UrlError};
 pub use value::{Decimal, OwnedValue, Value};
-pub use wave::{Answer, Row, Wave};
 
 /// Every database that can be measured: adding one is adding its file and its line here.
 pub static DATABASES: &[&dyn Dialect] = &[

@@ -9,7 +9,7 @@ use crate::placement::{Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// MySQL's dialect.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) mod family {
     }
 
     /// Tables and their partitions, whose bytes include those of their indexes.
-    pub(crate) const TABLES_AND_PARTITIONS: Look = Look::Parts {
+    pub(crate) const TABLES_AND_PARTITIONS: TopologyQuery = TopologyQuery::Parts {
         unit: None,
         queries: &["SELECT table_name AS table_name, NULL AS partition_name, table_rows AS row_count, \
              data_length + index_length AS bytes FROM information_schema.tables \
@@ -85,7 +85,7 @@ pub(crate) mod family {
     };
 
     /// How many partitions a table has.
-    pub(crate) const PARTITIONS: Look = Look::Parts {
+    pub(crate) const PARTITIONS: TopologyQuery = TopologyQuery::Parts {
         unit: Some("partitions"),
         queries: &["SELECT table_name AS table_name, COUNT(*) AS units FROM information_schema.partitions \
              WHERE table_schema = DATABASE() AND partition_name IS NOT NULL GROUP BY table_name"],
@@ -127,14 +127,14 @@ pub(crate) mod family {
         Level::Bad,
         "commits are acknowledged before they are durable (3.5.2)",
     )
-    .departs();
+    .is_deviation();
     pub(crate) const DOUBLEWRITE: Setting = Setting::new(
         "innodb_doublewrite",
         Wanted::NoneOf(&["OFF", "0", "DETECT_ONLY"]),
         Level::Bad,
         "a crash of the machine can tear pages (3.5)",
     )
-    .departs();
+    .is_deviation();
     pub(crate) const SYNC_BINLOG: Setting = Setting::new(
         "sync_binlog",
         Wanted::OneOf(&["1"]),
@@ -248,7 +248,7 @@ macro_rules! innodb {
                 Some(Explain { plain: "EXPLAIN", run: $own::EXPLAIN, form: Form::MysqlTable })
             }
 
-            fn topology(&self) -> &'static [Look] {
+            fn topology(&self) -> &'static [TopologyQuery] {
                 $own::TOPOLOGY
             }
 
@@ -277,9 +277,9 @@ mod of_mysql {
     /// Its tree of text tells no more than the counters, and of SELECT alone.
     pub(super) const EXPLAIN: &str = "EXPLAIN";
 
-    pub(super) const TOPOLOGY: &[Look] = &[
+    pub(super) const TOPOLOGY: &[TopologyQuery] = &[
         // The members of a replication group, or one server with its replicas.
-        Look::Nodes(&[
+        TopologyQuery::Nodes(&[
             "SELECT CONCAT(member_host, ':', member_port) AS node, CONCAT(member_host, ':', member_port) AS address, \
              member_role AS role, member_version AS version, member_state = 'ONLINE' AS live, member_state AS state \
              FROM performance_schema.replication_group_members WHERE member_host <> ''",
@@ -287,7 +287,7 @@ mod of_mysql {
         ]),
         family::TABLES_AND_PARTITIONS,
         family::PARTITIONS,
-        Look::Lacks("MySQL has no ranges: a table lives whole on each node, with its partitions"),
+        TopologyQuery::Unsupported("MySQL has no ranges: a table lives whole on each node, with its partitions"),
     ];
 
     pub(super) const SETTINGS: &[Setting] = &[
@@ -320,9 +320,9 @@ mod of_mariadb {
 
     pub(super) const EXPLAIN: &str = "ANALYZE";
 
-    pub(super) const TOPOLOGY: &[Look] = &[
+    pub(super) const TOPOLOGY: &[TopologyQuery] = &[
         // The members of a Galera cluster, by their names or at least by their addresses; or one server with its replicas.
-        Look::Nodes(&[
+        TopologyQuery::Nodes(&[
             "SELECT node_name AS node, node_incoming_address AS address, 'primary (Galera)' AS role, \
              CASE WHEN node_name = @@wsrep_node_name THEN VERSION() END AS version, 1 AS live \
              FROM mysql.wsrep_cluster_members ORDER BY node_name",
@@ -335,13 +335,13 @@ mod of_mariadb {
         ]),
         family::TABLES_AND_PARTITIONS,
         family::PARTITIONS,
-        Look::Notes(&["SELECT CONCAT('Galera, as this node sees it: ', \
+        TopologyQuery::Notes(&["SELECT CONCAT('Galera, as this node sees it: ', \
              GROUP_CONCAT(LOWER(SUBSTR(variable_name, 7)), ' ', variable_value ORDER BY variable_name SEPARATOR ', ')) \
              AS note FROM information_schema.global_status WHERE variable_value <> '' AND variable_name IN \
              ('WSREP_CLUSTER_SIZE', 'WSREP_CLUSTER_STATUS', 'WSREP_LOCAL_STATE_COMMENT', 'WSREP_READY', 'WSREP_CONNECTED') \
              AND EXISTS (SELECT 1 FROM information_schema.global_status \
              WHERE variable_name = 'WSREP_CONNECTED' AND variable_value = 'ON') HAVING COUNT(*) > 0"]),
-        Look::Lacks("MariaDB has no ranges: a table lives whole on each node, with its partitions"),
+        TopologyQuery::Unsupported("MariaDB has no ranges: a table lives whole on each node, with its partitions"),
     ];
 
     pub(super) const SETTINGS: &[Setting] = &[

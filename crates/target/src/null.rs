@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::RoutineLanguage;
 use crate::dialect::{Dialect, Isolation, Verified, WireKind};
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// The dialect of what has no language: statements stay as they are.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Dialect for Null {
         0
     }
 
-    fn keeps_data(&self) -> bool {
+    fn stores_data(&self) -> bool {
         false
     }
 
@@ -67,8 +67,8 @@ impl Dialect for Null {
         level != Isolation::ReadCommitted
     }
 
-    fn topology(&self) -> &'static [Look] {
-        &[Look::Lacks("the null target keeps no data: nothing lies anywhere")]
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported("the null target keeps no data: nothing lies anywhere")]
     }
 
     fn has_statistics(&self) -> bool {
@@ -108,12 +108,12 @@ impl Delay {
 }
 
 /// Anything from 0 to 1, from a small generator's state, which must not be 0.
-pub fn fraction(luck: &mut u64) -> f64 {
+pub fn fraction(rng: &mut u64) -> f64 {
     // xorshift64: any spread will do.
-    *luck ^= *luck << 13;
-    *luck ^= *luck >> 7;
-    *luck ^= *luck << 17;
-    (*luck >> 11) as f64 / (1_u64 << 53) as f64
+    *rng ^= *rng << 13;
+    *rng ^= *rng >> 7;
+    *rng ^= *rng << 17;
+    (*rng >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// As in a URL: nothing, or `?latency=5ms&spread=1ms`.

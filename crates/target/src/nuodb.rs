@@ -6,7 +6,7 @@ use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
 use crate::odbc::{Source, standard};
 use crate::placement::{Placement, Spread};
 use crate::schema::Table;
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// NuoDB's dialect.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Dialect for NuoDb {
         )
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -103,35 +103,35 @@ impl Dialect for NuoDb {
     }
 }
 
-const TOPOLOGY: &[Look] = &[
+const TOPOLOGY: &[TopologyQuery] = &[
     // Older versions know no regions.
-    Look::Nodes(&[
+    TopologyQuery::Nodes(&[
         "SELECT id AS node, address || ':' || port AS address, type AS role, georegion AS region, releasever AS version, \
          CASE WHEN state = 'Running' THEN 1 ELSE 0 END AS live, state AS state FROM system.nodes ORDER BY id",
         "SELECT id AS node, address || ':' || port AS address, type AS role, \
          CASE WHEN state = 'Running' THEN 1 ELSE 0 END AS live, state AS state FROM system.nodes ORDER BY id",
     ]),
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &[
             "SELECT LOWER(tablename) AS table_name FROM system.tables WHERE schema <> 'SYSTEM' AND type = 'TABLE'",
         ],
         renamed: &[],
     },
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &["SELECT LOWER(tablename) AS table_name, LOWER(partitionname) AS partition_name, \
              'storage group ' || storagegroup AS placement FROM system.partitionids WHERE schema <> 'SYSTEM'"],
         renamed: &[],
     },
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: Some("partitions"),
         queries: &["SELECT LOWER(tablename) AS table_name, COUNT(*) AS units FROM system.partitionids \
              WHERE schema <> 'SYSTEM' GROUP BY tablename"],
         renamed: &[],
     },
-    Look::Notes(&["SELECT * FROM system.storagegroups"]),
-    Look::Lacks(
+    TopologyQuery::Notes(&["SELECT * FROM system.storagegroups"]),
+    TopologyQuery::Unsupported(
         "NuoDB has no leaders: every transaction engine takes every write; a storage group has as many copies as storage managers",
     ),
 ];

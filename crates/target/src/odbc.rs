@@ -10,7 +10,7 @@ use crate::dialect::{
     Dialect, Isolation, MYSQL_CLOCK, MultiRowUpdate, POSTGRES_CLOCK, SQLITE_CLOCK, Verified, WireKind,
 };
 use crate::schema::{ColumnType, JSON_CHARACTERS};
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
 #[derive(Debug)]
@@ -207,8 +207,10 @@ impl Dialect for Odbc {
         Verified::RealServer("PostgreSQL 15, MariaDB 10.11 and SQLite, through their ODBC drivers")
     }
 
-    fn topology(&self) -> &'static [Look] {
-        &[Look::Lacks("ODBC has no way to ask how data lie: use the database's own scheme, if it has one here")]
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported(
+            "ODBC has no way to ask how data lie: use the database's own scheme, if it has one here",
+        )]
     }
 
     fn default_port(&self) -> u16 {

@@ -14,7 +14,7 @@ use crate::placement::{Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::Table;
 use crate::tls::Tls;
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl Dialect for Postgres {
         })
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -142,8 +142,9 @@ impl Dialect for Postgres {
     }
 }
 
-const TOPOLOGY: &[Look] = &[
-    Look::Nodes(&["SELECT 'this server' AS node, host(inet_server_addr()) || ':' || inet_server_port() AS address, \
+const TOPOLOGY: &[TopologyQuery] = &[
+    TopologyQuery::Nodes(&[
+        "SELECT 'this server' AS node, host(inet_server_addr()) || ':' || inet_server_port() AS address, \
          CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END AS role, \
          current_setting('server_version') AS version, TRUE AS live, NULL AS state \
          UNION ALL \
@@ -152,9 +153,10 @@ const TOPOLOGY: &[Look] = &[
          UNION ALL \
          SELECT CAST(srvname AS TEXT), \
          (SELECT string_agg(option_value, ':' ORDER BY option_name) FROM pg_options_to_table(srvoptions) \
-         WHERE option_name IN ('host', 'port')), 'foreign server', NULL, NULL, NULL FROM pg_foreign_server"]),
-    Look::Parts { unit: None, queries: &[TABLES_AND_PARTITIONS], renamed: &[] },
-    Look::Parts {
+         WHERE option_name IN ('host', 'port')), 'foreign server', NULL, NULL, NULL FROM pg_foreign_server",
+    ]),
+    TopologyQuery::Parts { unit: None, queries: &[TABLES_AND_PARTITIONS], renamed: &[] },
+    TopologyQuery::Parts {
         unit: Some("partitions"),
         queries: &["SELECT CAST(c.relname AS TEXT) AS table_name, COUNT(*) AS units FROM pg_class c \
              JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL pg_partition_tree(c.oid) p \
@@ -162,7 +164,7 @@ const TOPOLOGY: &[Look] = &[
              GROUP BY c.relname"],
         renamed: &[],
     },
-    Look::Lacks(
+    TopologyQuery::Unsupported(
         "PostgreSQL has no ranges: a table, or each of its partitions, lives whole on the primary, and each standby has \
          a copy of everything",
     ),
@@ -194,16 +196,16 @@ const SETTINGS: &[Setting] = &[
         Level::Bad,
         "committed transactions can be lost in a crash of the machine (3.5)",
     )
-    .departs(),
+    .is_deviation(),
     Setting::new("full_page_writes", Wanted::OneOf(&["on"]), Level::Bad, "a crash of the machine can tear pages (3.5)")
-        .departs(),
+        .is_deviation(),
     Setting::new(
         "synchronous_commit",
         Wanted::OneOf(&["on", "local", "remote_write", "remote_apply"]),
         Level::Bad,
         "commits are acknowledged before they are durable (3.5.2)",
     )
-    .departs(),
+    .is_deviation(),
     Setting::new(
         "shared_buffers",
         Wanted::PercentOfData(25),

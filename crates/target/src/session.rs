@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::breakpoint::Breakpoint;
 use crate::bulk::{Bulk, BulkOptions};
 use crate::finding;
-use crate::gate::Gate;
-use crate::laps::{self, Lap, Laps};
-use crate::url::Place;
+use crate::statement_timing::{self, Laps, StatementTiming};
+use crate::url::Endpoint;
 use crate::wire::{mysql, null, odbc, pg, sqlite};
-use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, Url, Value, Wave};
+use crate::{Access, Answer, Class, Dialect, Error, Isolation, Statement, StatementBatch, Url, Value};
 
 /// How long a server may take to accept a connection and its settings.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
@@ -21,9 +21,9 @@ pub struct Session {
     wire: Wire,
     dialect: &'static dyn Dialect,
     /// Where it is to stop, for the tests of isolation.
-    gate: Option<Gate>,
+    breakpoint: Option<Breakpoint>,
     /// How long each statement took, where that is asked for.
-    laps: Option<Laps>,
+    timings: Option<Laps>,
 }
 
 impl std::fmt::Debug for dyn Dialect {
@@ -48,7 +48,7 @@ pub struct Description {
     pub version: String,
     /// The settings that matter to a measurement, and those changed from their defaults.
     pub settings: BTreeMap<String, String>,
-    /// Settings with which a result departs from the standard, in words.
+    /// Settings with which a result is_deviation from the standard, in words.
     pub deviations: Vec<String>,
 }
 
@@ -61,14 +61,16 @@ impl Session {
         let mut dialect = url.dialect();
         let connecting = async {
             match &url.place {
-                Place::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
-                Place::Null(delay) => Ok(Wire::Null(null::Session::new(*delay))),
-                Place::Odbc(source) => odbc::Session::connect(source, url.dialect()).await.map(|(session, learned)| {
-                    dialect = learned;
-                    Wire::Odbc(session)
-                }),
-                Place::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
-                Place::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
+                Endpoint::Mysql(opts) => mysql::Session::connect(opts, url.dialect()).await.map(Wire::Mysql),
+                Endpoint::Null(delay) => Ok(Wire::Null(null::Session::new(*delay))),
+                Endpoint::Odbc(source) => {
+                    odbc::Session::connect(source, url.dialect()).await.map(|(session, learned)| {
+                        dialect = learned;
+                        Wire::Odbc(session)
+                    })
+                }
+                Endpoint::Postgres(address) => pg::Session::connect(address, url.dialect()).await.map(Wire::Postgres),
+                Endpoint::Sqlite(path) => sqlite::Session::connect(path).await.map(Wire::Sqlite),
             }
         };
         // A server of another kind may wait for us to speak first, for ever.
@@ -77,7 +79,7 @@ impl Session {
             Err(Error::new(Class::Lost, None, format!("no greeting of {name} within {limit} s: does it listen there?")))
         });
         let context = |e: Error| e.context(format_args!("can't connect to {url}"));
-        let mut session = Self { wire: wire.map_err(context)?, dialect, gate: None, laps: None };
+        let mut session = Self { wire: wire.map_err(context)?, dialect, breakpoint: None, timings: None };
         session.expect_its_database().await.map_err(context)?;
         Ok(session)
     }
@@ -117,7 +119,7 @@ impl Session {
         }
     }
 
-    /// Opens a transaction. It travels with the first wave, as drivers do it, and costs no round trip of its own.
+    /// Opens a transaction. It travels with the first batch, as drivers do it, and costs no round trip of its own.
     pub fn begin(&mut self, isolation: Isolation, access: Access) {
         match &mut self.wire {
             Wire::Odbc(odbc) => odbc.begin(isolation),
@@ -152,52 +154,52 @@ impl Session {
         self.open(sql);
     }
 
-    /// Sends a wave of `N` calls and waits for all its answers.
+    /// Sends a batch of `N` calls and waits for all its answers.
     ///
     /// # Errors
     /// That of the first statement that failed; the transaction must then be rolled back.
-    pub async fn send<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
-        exactly(self.send_all(wave).await?)
+    pub async fn send<const N: usize>(&mut self, batch: &StatementBatch<'_>) -> Result<[Answer; N], Error> {
+        exactly(self.send_all(batch).await?)
     }
 
-    /// Sends a wave of any number of calls.
+    /// Sends a batch of any number of calls.
     ///
     /// # Errors
     /// As [`Session::send`].
-    pub async fn send_all(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        if self.gate.as_ref().is_some_and(|gate| gate.is_before(wave)) {
-            self.stand().await?;
+    pub async fn send_all(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        if self.breakpoint.as_ref().is_some_and(|breakpoint| breakpoint.is_before(batch)) {
+            self.pause().await?;
         }
-        if self.laps.is_some() {
+        if self.timings.is_some() {
             // Boxed, so that a transaction that nobody times is no larger.
-            return Box::pin(self.send_timed(wave)).await;
+            return Box::pin(self.send_timed(batch)).await;
         }
-        self.travel(wave).await
+        self.travel(batch).await
     }
 
-    async fn travel(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+    async fn travel(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
         match &mut self.wire {
-            Wire::Mysql(mysql) => mysql.send(wave).await,
-            Wire::Null(null) => Ok(null.send(wave).await),
-            Wire::Odbc(odbc) => odbc.send(wave).await,
-            Wire::Postgres(pg) => pg.send_wave(wave).await,
-            Wire::Sqlite(sqlite) => sqlite.send(wave).await,
+            Wire::Mysql(mysql) => mysql.send(batch).await,
+            Wire::Null(null) => Ok(null.send(batch).await),
+            Wire::Odbc(odbc) => odbc.send(batch).await,
+            Wire::Postgres(pg) => pg.send_wave(batch).await,
+            Wire::Sqlite(sqlite) => sqlite.send(batch).await,
         }
     }
 
-    /// Sends a wave so that each of its statements can be timed, or as the one flight that it is.
-    async fn send_timed(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        if self.is_pipelined() || wave.len() == 1 {
+    /// Sends a batch so that each of its statements can be timed, or as the one flight that it is.
+    async fn send_timed(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        if self.is_pipelined() || batch.len() == 1 {
             let started = Instant::now();
-            let answers = self.travel(wave).await;
-            self.lap(|| laps::flight(&wave.calls, false), Some(started));
+            let answers = self.travel(batch).await;
+            self.note_timing(|| statement_timing::round_trip(&batch.calls, false), Some(started));
             return answers;
         }
-        let mut answers = Vec::with_capacity(wave.len());
-        for at in 0..wave.len() {
+        let mut answers = Vec::with_capacity(batch.len());
+        for at in 0..batch.len() {
             let started = Instant::now();
-            let answer = self.travel(&wave.alone(at)).await;
-            self.lap(|| wave.calls[at].statement.name.into(), Some(started));
+            let answer = self.travel(&batch.alone(at)).await;
+            self.note_timing(|| batch.calls[at].statement.name.into(), Some(started));
             answers.append(&mut answer?);
         }
         Ok(answers)
@@ -205,22 +207,22 @@ impl Session {
 
     /// From now on notes how long each statement takes; of waves that travel in one flight, each flight.
     pub fn time_statements(&mut self) {
-        self.laps = Some(Laps::default());
+        self.timings = Some(Laps::default());
     }
 
     /// What was noted since this was last asked, in order; nothing where nothing is noted.
-    pub fn take_laps(&mut self) -> Vec<Lap> {
-        self.laps.as_mut().map(Laps::take).unwrap_or_default()
+    pub fn take_timings(&mut self) -> Vec<StatementTiming> {
+        self.timings.as_mut().map(Laps::take).unwrap_or_default()
     }
 
-    /// When a lap begins, if it is to be noted.
+    /// When a timing begins, if it is to be noted.
     fn start_lap(&self) -> Option<Instant> {
-        self.laps.as_ref().map(|_| Instant::now())
+        self.timings.as_ref().map(|_| Instant::now())
     }
 
-    fn lap(&mut self, name: impl FnOnce() -> Cow<'static, str>, started: Option<Instant>) {
-        if let (Some(laps), Some(started)) = (&mut self.laps, started) {
-            laps.end(name(), started);
+    fn note_timing(&mut self, name: impl FnOnce() -> Cow<'static, str>, started: Option<Instant>) {
+        if let (Some(timings), Some(started)) = (&mut self.timings, started) {
+            timings.end(name(), started);
         }
     }
 
@@ -232,39 +234,39 @@ impl Session {
         }
     }
 
-    /// Sends a wave whose answers can't change what is to be done, and commits behind it.
+    /// Sends a batch whose answers can't change what is to be done, and commits behind it.
     ///
     /// # Errors
     /// As [`Session::send`] and [`Session::commit`]; nothing is committed then, or it is unknown.
-    pub async fn send_and_commit<const N: usize>(&mut self, wave: &Wave<'_>) -> Result<[Answer; N], Error> {
+    pub async fn send_and_commit<const N: usize>(&mut self, batch: &StatementBatch<'_>) -> Result<[Answer; N], Error> {
         let started = self.start_lap();
         let flown = match &mut self.wire {
-            Wire::Postgres(pg) if pg.pipelined => Some(pg.send_and_commit(wave).await),
-            Wire::Null(null) if null.pipelined => Some(Ok(null.send_and_commit(wave).await)),
+            Wire::Postgres(pg) if pg.pipelined => Some(pg.send_and_commit(batch).await),
+            Wire::Null(null) if null.pipelined => Some(Ok(null.send_and_commit(batch).await)),
             _ => None,
         };
         if let Some(answers) = flown {
-            self.lap(|| laps::flight(&wave.calls, true), started);
+            self.note_timing(|| statement_timing::round_trip(&batch.calls, true), started);
             return exactly(answers?);
         }
-        let answers = self.send(wave).await?;
+        let answers = self.send(batch).await?;
         self.commit().await?;
         Ok(answers)
     }
 
     /// Has it stop once, where statements travel one by one.
-    pub fn stop_at(&mut self, gate: Gate) {
-        self.gate = Some(gate);
+    pub fn stop_at(&mut self, breakpoint: Breakpoint) {
+        self.breakpoint = Some(breakpoint);
     }
 
-    async fn stand(&mut self) -> Result<(), Error> {
-        match self.gate.take() {
-            Some(gate) => gate.stand().await,
+    async fn pause(&mut self) -> Result<(), Error> {
+        match self.breakpoint.take() {
+            Some(breakpoint) => breakpoint.pause().await,
             None => Ok(()),
         }
     }
 
-    /// From now on sends each wave in one flight, where the wire can.
+    /// From now on sends each batch in one flight, where the wire can.
     pub fn pipeline(&mut self) {
         match &mut self.wire {
             Wire::Null(null) => null.pipelined = true,
@@ -295,7 +297,7 @@ impl Session {
                 Err(Error::permanent(format!("{} has no routines", self.dialect.name())))
             }
         };
-        self.lap(|| statement.name.into(), started);
+        self.note_timing(|| statement.name.into(), started);
         answer
     }
 
@@ -304,8 +306,8 @@ impl Session {
     /// # Errors
     /// [`crate::Class::Unknown`] if the connection broke before the answer came.
     pub async fn commit(&mut self) -> Result<(), Error> {
-        if self.gate.as_ref().is_some_and(Gate::is_at_end) {
-            self.stand().await?;
+        if self.breakpoint.as_ref().is_some_and(Breakpoint::is_at_end) {
+            self.pause().await?;
         }
         let started = self.start_lap();
         let done = match &mut self.wire {
@@ -318,7 +320,7 @@ impl Session {
             Wire::Postgres(pg) => pg.end("COMMIT").await,
             Wire::Sqlite(sqlite) => sqlite.end("COMMIT").await,
         };
-        self.lap(|| "COMMIT".into(), started);
+        self.note_timing(|| "COMMIT".into(), started);
         done.map_err(Error::during_commit)
     }
 
@@ -327,9 +329,9 @@ impl Session {
     /// # Errors
     /// If the connection is gone; the server rolls back then by itself.
     pub async fn rollback(&mut self) -> Result<(), Error> {
-        if self.gate.as_ref().is_some_and(Gate::is_at_end) {
+        if self.breakpoint.as_ref().is_some_and(Breakpoint::is_at_end) {
             // Both ways lead back from here.
-            let _ = self.stand().await;
+            let _ = self.pause().await;
         }
         let started = self.start_lap();
         let done = match &mut self.wire {
@@ -342,7 +344,7 @@ impl Session {
             Wire::Postgres(pg) => pg.end("ROLLBACK").await,
             Wire::Sqlite(sqlite) => sqlite.end("ROLLBACK").await,
         };
-        self.lap(|| "ROLLBACK".into(), started);
+        self.note_timing(|| "ROLLBACK".into(), started);
         done
     }
 
@@ -430,7 +432,7 @@ impl Session {
     pub async fn ask_as(&mut self, name: &str, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
         let started = self.start_lap();
         let answer = self.ask(sql, values, Protocol::Prepared).await;
-        self.lap(|| name.to_owned().into(), started);
+        self.note_timing(|| name.to_owned().into(), started);
         answer
     }
 
@@ -573,5 +575,5 @@ impl Canceller {
 
 fn exactly<const N: usize>(answers: Vec<Answer>) -> Result<[Answer; N], Error> {
     let got = answers.len();
-    answers.try_into().map_err(|_| Error::permanent(format!("a wave of {got} calls where {N} were expected")))
+    answers.try_into().map_err(|_| Error::permanent(format!("a batch of {got} calls where {N} were expected")))
 }

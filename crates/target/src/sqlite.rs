@@ -6,7 +6,7 @@ use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind};
 use crate::finding::{Level, Setting, Wanted};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// Opens a transaction that may write.
 pub(crate) const BEGIN_WRITER: &str = "BEGIN IMMEDIATE";
@@ -121,7 +121,7 @@ impl Dialect for Sqlite {
         Some(Explain { plain: "EXPLAIN QUERY PLAN", run: "EXPLAIN QUERY PLAN", form: Form::SqliteLoops })
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -131,10 +131,10 @@ impl Dialect for Sqlite {
 }
 
 /// The sizes of single tables would have to be counted page by page.
-const TOPOLOGY: &[Look] = &[
-    Look::Notes(&["SELECT 'embedded: one file, ' || page_count || ' pages of ' || page_size || ' bytes, ' \
+const TOPOLOGY: &[TopologyQuery] = &[
+    TopologyQuery::Notes(&["SELECT 'embedded: one file, ' || page_count || ' pages of ' || page_size || ' bytes, ' \
          || (page_count * page_size / 1048576) || ' MiB' AS note FROM pragma_page_count, pragma_page_size"]),
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &[
             "SELECT tbl_name AS table_name, CASE type WHEN 'index' THEN name END AS index_name FROM sqlite_master \
@@ -143,7 +143,7 @@ const TOPOLOGY: &[Look] = &[
         renamed: &[],
     },
     // Only ANALYZE makes the table, and it counts the rows first.
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &[
             "SELECT tbl AS table_name, MAX(CAST(stat AS INTEGER)) AS row_count FROM sqlite_stat1 \
@@ -152,7 +152,9 @@ const TOPOLOGY: &[Look] = &[
         ],
         renamed: &[],
     },
-    Look::Lacks("SQLite has neither nodes nor ranges, partitions or copies: everything is in the one file"),
+    TopologyQuery::Unsupported(
+        "SQLite has neither nodes nor ranges, partitions or copies: everything is in the one file",
+    ),
 ];
 
 const SETTINGS: &[Setting] = &[
@@ -169,7 +171,7 @@ const SETTINGS: &[Setting] = &[
         Level::Warn,
         "the last commits can be lost in a crash of the machine (3.5.2)",
     )
-    .departs(),
+    .is_deviation(),
 ];
 
 /// Reads what follows `sqlite:`.

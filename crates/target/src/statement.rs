@@ -1,7 +1,7 @@
 //! Statements: declared once, in plain SQL, at the top of the file that uses them.
 
 use crate::Dialect;
-use crate::reply::{Kind, Reply};
+use crate::null_reply::{Kind, Reply};
 
 /// A named SQL statement.
 ///
@@ -25,7 +25,7 @@ pub struct Statement {
     /// The types of the `$` parameters, as a target without data must know them.
     pub(crate) fixed: &'static [Kind],
     /// The types of a row's own `#` parameters, likewise.
-    pub(crate) own: &'static [Kind],
+    pub(crate) per_row: &'static [Kind],
     /// What a target without data answers.
     pub(crate) reply: Reply,
 }
@@ -33,7 +33,7 @@ pub struct Statement {
 impl Statement {
     /// A statement without a repeated part.
     pub const fn new(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, rows: (1, 1), fixed: &[], own: &[], reply: Reply::CHANGED }
+        Self { name, sql, rows: (1, 1), fixed: &[], per_row: &[], reply: Reply::CHANGED }
     }
 
     /// A multi-row statement that usually has `least` to `most` rows.
@@ -49,8 +49,8 @@ impl Statement {
 
     /// With the types of a row's own `#` parameters.
     #[must_use]
-    pub const fn takes_a_row(self, own: &'static [Kind]) -> Self {
-        Self { own, ..self }
+    pub const fn takes_a_row(self, per_row: &'static [Kind]) -> Self {
+        Self { per_row, ..self }
     }
 
     /// With what a target without data answers, where that is not [`Reply::CHANGED`].
@@ -66,7 +66,7 @@ impl Statement {
 
     /// The types of the parameters of a call with `rows` rows.
     pub fn parameters(&self, rows: usize) -> impl Iterator<Item = Kind> {
-        self.fixed.iter().chain(std::iter::repeat_n(self.own, rows).flatten()).copied()
+        self.fixed.iter().chain(std::iter::repeat_n(self.per_row, rows).flatten()).copied()
     }
 
     /// The text for `rows` repetitions of the part in braces as [`crate::Session::ask`] takes it, and the type of the

@@ -6,7 +6,7 @@ use crate::mysql::family;
 use crate::placement::{Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Index, Table};
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// TiDB's dialect.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ impl Dialect for TiDb {
         Some(Explain { plain: "EXPLAIN", run: "EXPLAIN ANALYZE", form: Form::TidbOperators })
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -143,9 +143,9 @@ fn regions(relation: &str, columns: usize, placement: &Placement) -> Option<Stri
     (!points.is_empty()).then(|| format!("SPLIT {relation} BY {}", points.join(", ")))
 }
 
-const TOPOLOGY: &[Look] = &[
+const TOPOLOGY: &[TopologyQuery] = &[
     // Stores are named by their numbers, as the leaders of regions are. The second is for a server without TiKV.
-    Look::Nodes(&[
+    TopologyQuery::Nodes(&[
         "SELECT CAST(store_id AS CHAR) AS node, address, 'tikv' AS role, version, store_state_name = 'Up' AS live, \
          store_state_name AS state, REPLACE(REPLACE(REPLACE(REPLACE(CAST(label AS CHAR), \
          '\", \"value\": \"', '='), '\"}, {\"key\": \"', ','), '[{\"key\": \"', ''), '\"}]', '') AS locality \
@@ -155,7 +155,7 @@ const TOPOLOGY: &[Look] = &[
         "SELECT instance AS node, instance AS address, type AS role, version FROM information_schema.cluster_info",
     ]),
     family::TABLES_AND_PARTITIONS,
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: None,
         queries: &["SELECT table_name AS table_name, NULL AS partition_name, \
              CONCAT('placement policy ', tidb_placement_policy_name) AS placement FROM information_schema.tables \
@@ -168,7 +168,7 @@ const TOPOLOGY: &[Look] = &[
     },
     // A region of several tables or indexes counts with each of them. The second query is for a server without TiKV:
     // there the regions of a table's indexes and partitions are in one count with its own.
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: Some("regions"),
         queries: &[
             "SELECT s.table_name AS table_name, NULLIF(s.index_name, '') AS index_name, \
@@ -184,11 +184,11 @@ const TOPOLOGY: &[Look] = &[
         ],
         renamed: &[("leader", "LEADER_STORE_ID"), ("replica_list", "PEERS")],
     },
-    Look::Notes(&["SELECT CONCAT('placement policy ', policy_name, ': ', CONCAT_WS(', ', \
+    TopologyQuery::Notes(&["SELECT CONCAT('placement policy ', policy_name, ': ', CONCAT_WS(', ', \
          CONCAT('primary region ', NULLIF(primary_region, '')), CONCAT('regions ', NULLIF(regions, '')), \
          CONCAT('constraints ', NULLIF(constraints, '')), CONCAT('followers ', followers))) AS note \
          FROM information_schema.placement_policies"]),
-    Look::Lacks("a region that holds several tables or indexes counts with each of them"),
+    TopologyQuery::Unsupported("a region that holds several tables or indexes counts with each of them"),
 ];
 
 const SETTINGS: &[Setting] = &[

@@ -1,6 +1,6 @@
 //! How a database's data lie on its nodes, as its own catalog tells it.
 //!
-//! A dialect declares its [`Look`]s: queries of its catalog whose columns have the names of the fields here. What can't
+//! A dialect declares its [`TopologyQuery`]s: queries of its catalog whose columns have the names of the fields here. What can't
 //! be read, and what a database does not offer, is a note and never an error.
 
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Topology {
 /// A look into the catalog. Of several queries the first counts that the server accepts and answers with rows;
 /// older versions have older names. `{table}` stands for each table that earlier looks have found.
 #[derive(Clone, Copy, Debug)]
-pub enum Look {
+pub enum TopologyQuery {
     /// Nodes: `node`, `address`, `role`, `region`, `zone`, `locality`, `version`, `live`, `state`.
     Nodes(&'static [&'static str]),
     /// Parts: `table_name`, `index_name`, `partition_name`, `units` (else each row is one), `row_count`, `bytes`,
@@ -95,7 +95,7 @@ pub enum Look {
     /// Sentences: `note`, or else every column by its name.
     Notes(&'static [&'static str]),
     /// What the database does not offer, or does not tell.
-    Lacks(&'static str),
+    Unsupported(&'static str),
 }
 
 /// Reads the topology. What can't be read is a note.
@@ -103,10 +103,10 @@ pub async fn read(session: &mut Session) -> Topology {
     let mut reading = Reading::default();
     for look in session.dialect().topology() {
         let (queries, what) = match look {
-            Look::Nodes(queries) => (*queries, "nodes"),
-            Look::Parts { unit, queries, .. } => (*queries, unit.unwrap_or("tables")),
-            Look::Notes(queries) => (*queries, "notes"),
-            Look::Lacks(what) => {
+            TopologyQuery::Nodes(queries) => (*queries, "nodes"),
+            TopologyQuery::Parts { unit, queries, .. } => (*queries, unit.unwrap_or("tables")),
+            TopologyQuery::Notes(queries) => (*queries, "notes"),
+            TopologyQuery::Unsupported(what) => {
                 reading.notes.push((*what).to_owned());
                 continue;
             }
@@ -165,20 +165,20 @@ impl Reading {
         Ok(answers)
     }
 
-    fn add(&mut self, look: &Look, table: &str, answer: &Answer) {
-        let renamed = if let Look::Parts { renamed, .. } = look { *renamed } else { &[] };
+    fn add(&mut self, look: &TopologyQuery, table: &str, answer: &Answer) {
+        let renamed = if let TopologyQuery::Parts { renamed, .. } = look { *renamed } else { &[] };
         for fields in fields(answer, renamed) {
             match look {
-                Look::Nodes(_) => self.nodes.push(fields.node()),
-                Look::Notes(_) => self.notes.push(fields.note()),
-                Look::Parts { unit, .. } => {
+                TopologyQuery::Nodes(_) => self.nodes.push(fields.node()),
+                TopologyQuery::Notes(_) => self.notes.push(fields.note()),
+                TopologyQuery::Parts { unit, .. } => {
                     let name = fields.text("table_name").unwrap_or_else(|| table.to_owned());
                     let (index, partition) = (fields.text("index_name"), fields.text("partition_name"));
                     let part = self.parts.entry((name.clone(), index.clone(), partition.clone()));
                     let part = part.or_insert_with(|| Part { table: name, index, partition, ..Part::default() });
                     fields.add_to(part, *unit);
                 }
-                Look::Lacks(_) => {}
+                TopologyQuery::Unsupported(_) => {}
             }
         }
     }

@@ -12,12 +12,12 @@ pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
 #[derive(Clone)]
 pub struct Url {
     dialect: &'static dyn Dialect,
-    pub(crate) place: Place,
+    pub(crate) place: Endpoint,
 }
 
 /// Where the database is, in its wire's own terms.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     Mysql(mysql_async::Opts),
     Null(null::Delay),
     Odbc(odbc::Source),
@@ -56,13 +56,13 @@ impl Url {
             )));
         };
         let place = match dialect.wire() {
-            WireKind::Sqlite => sqlite::parse(rest).map(Place::Sqlite),
-            WireKind::Mysql => mysql::parse(rest, dialect).map(Place::Mysql),
-            WireKind::Null => null::parse(rest).map(Place::Null),
+            WireKind::Sqlite => sqlite::parse(rest).map(Endpoint::Sqlite),
+            WireKind::Mysql => mysql::parse(rest, dialect).map(Endpoint::Mysql),
+            WireKind::Null => null::parse(rest).map(Endpoint::Null),
             // A database of its own scheme has a URL; any other only a connection string.
-            WireKind::Odbc if rest.starts_with("//") => nuodb::parse(rest, dialect).map(Place::Odbc),
-            WireKind::Odbc => odbc::parse(rest, dialect).map(Place::Odbc),
-            WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Place::Postgres),
+            WireKind::Odbc if rest.starts_with("//") => nuodb::parse(rest, dialect).map(Endpoint::Odbc),
+            WireKind::Odbc => odbc::parse(rest, dialect).map(Endpoint::Odbc),
+            WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Endpoint::Postgres),
         };
         Ok(Self { dialect, place: place.map_err(UrlError)? })
     }
@@ -75,12 +75,12 @@ impl Url {
     /// Whether both name the same database of the same kind, perhaps by different ways in.
     pub(crate) fn same_database_as(&self, other: &Url) -> bool {
         let same_name = match (&self.place, &other.place) {
-            (Place::Mysql(a), Place::Mysql(b)) => a.db_name() == b.db_name(),
-            (Place::Postgres(a), Place::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
-            (Place::Null(a), Place::Null(b)) => a == b,
-            (Place::Sqlite(a), Place::Sqlite(b)) => a == b,
+            (Endpoint::Mysql(a), Endpoint::Mysql(b)) => a.db_name() == b.db_name(),
+            (Endpoint::Postgres(a), Endpoint::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
+            (Endpoint::Null(a), Endpoint::Null(b)) => a == b,
+            (Endpoint::Sqlite(a), Endpoint::Sqlite(b)) => a == b,
             // Only the driver knows what its connection string names.
-            (Place::Odbc(_), Place::Odbc(_)) => true,
+            (Endpoint::Odbc(_), Endpoint::Odbc(_)) => true,
             _ => false,
         };
         same_name && self.dialect.name() == other.dialect.name()
@@ -91,11 +91,11 @@ impl Url {
     pub(crate) fn maintenance(&self) -> Option<(Url, String)> {
         const OTHER: &str = "postgres";
         match &self.place {
-            Place::Postgres(address) if self.dialect.copies_databases() => {
+            Endpoint::Postgres(address) if self.dialect.copies_databases() => {
                 let name = address.config.get_dbname().filter(|name| *name != OTHER)?.to_owned();
                 let mut other = address.clone();
                 other.config.dbname(OTHER);
-                Some((Url { dialect: self.dialect, place: Place::Postgres(other) }, name))
+                Some((Url { dialect: self.dialect, place: Endpoint::Postgres(other) }, name))
             }
             _ => None,
         }
@@ -103,23 +103,23 @@ impl Url {
 
     /// The same kind of embedded database in another file.
     pub(crate) fn at_file(&self, file: PathBuf) -> Url {
-        Url { dialect: self.dialect, place: Place::Sqlite(file) }
+        Url { dialect: self.dialect, place: Endpoint::Sqlite(file) }
     }
 
     /// The host that it names; `None` for an embedded database, and where only a driver knows it.
     pub fn host(&self) -> Option<String> {
         match &self.place {
-            Place::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
-            Place::Postgres(address) => Some(postgres::host(&address.config)),
-            Place::Null(_) | Place::Odbc(_) | Place::Sqlite(_) => None,
+            Endpoint::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
+            Endpoint::Postgres(address) => Some(postgres::host(&address.config)),
+            Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Sqlite(_) => None,
         }
     }
 
     /// The file of an embedded database.
     pub fn file(&self) -> Option<&std::path::Path> {
         match &self.place {
-            Place::Sqlite(path) => Some(path),
-            Place::Mysql(_) | Place::Null(_) | Place::Odbc(_) | Place::Postgres(_) => None,
+            Endpoint::Sqlite(path) => Some(path),
+            Endpoint::Mysql(_) | Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Postgres(_) => None,
         }
     }
 }
@@ -133,11 +133,11 @@ fn without_secrets(text: &str) -> &str {
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
-            Place::Null(delay) => write!(f, "null:{delay}"),
-            Place::Odbc(source) => f.write_str(&source.shown),
-            Place::Postgres(address) => f.write_str(&postgres::display(self.dialect.name(), &address.config)),
-            Place::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Endpoint::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
+            Endpoint::Null(delay) => write!(f, "null:{delay}"),
+            Endpoint::Odbc(source) => f.write_str(&source.shown),
+            Endpoint::Postgres(address) => f.write_str(&postgres::display(self.dialect.name(), &address.config)),
+            Endpoint::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
         }
     }
 }

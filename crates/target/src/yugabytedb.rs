@@ -6,7 +6,7 @@ use crate::finding::{Level, Setting, Wanted};
 use crate::placement::{Placement, Sharding, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::Table;
-use crate::topology::Look;
+use crate::topology::TopologyQuery;
 
 /// YugabyteDB's dialect (its SQL interface, YSQL).
 #[derive(Debug)]
@@ -138,7 +138,7 @@ impl Dialect for YugabyteDb {
         })
     }
 
-    fn topology(&self) -> &'static [Look] {
+    fn topology(&self) -> &'static [TopologyQuery] {
         TOPOLOGY
     }
 
@@ -147,11 +147,13 @@ impl Dialect for YugabyteDb {
     }
 }
 
-const TOPOLOGY: &[Look] = &[
+const TOPOLOGY: &[TopologyQuery] = &[
     // Leaders are named by host and port.
-    Look::Nodes(&["SELECT host || ':' || port AS node, public_ip AS address, node_type AS role, region, zone, \
-         'cloud=' || cloud || ',region=' || region || ',zone=' || zone AS locality FROM yb_servers() ORDER BY host"]),
-    Look::Parts {
+    TopologyQuery::Nodes(&[
+        "SELECT host || ':' || port AS node, public_ip AS address, node_type AS role, region, zone, \
+         'cloud=' || cloud || ',region=' || region || ',zone=' || zone AS locality FROM yb_servers() ORDER BY host",
+    ]),
+    TopologyQuery::Parts {
         unit: None,
         queries: &["SELECT CAST(t.relname AS TEXT) AS table_name, \
              CASE WHEN x.indexrelid IS NOT NULL THEN CAST(c.relname AS TEXT) END AS index_name, \
@@ -164,7 +166,7 @@ const TOPOLOGY: &[Look] = &[
         renamed: &[],
     },
     // Leaders are told since 2025.2; before, only how many tablets there are.
-    Look::Parts {
+    TopologyQuery::Parts {
         unit: Some("tablets"),
         queries: &[
             "SELECT CAST(t.relname AS TEXT) AS table_name, \
@@ -183,8 +185,8 @@ const TOPOLOGY: &[Look] = &[
         ],
         renamed: &[],
     },
-    Look::Lacks("bytes of tablets are not told in SQL: see the master's page (port 7000) or yb-admin"),
-    Look::Lacks("before version 2025.2 the leaders of tablets are not told in SQL"),
+    TopologyQuery::Unsupported("bytes of tablets are not told in SQL: see the master's page (port 7000) or yb-admin"),
+    TopologyQuery::Unsupported("before version 2025.2 the leaders of tablets are not told in SQL"),
 ];
 
 const SETTINGS: &[Setting] = &[
@@ -194,7 +196,7 @@ const SETTINGS: &[Setting] = &[
         Level::Bad,
         "writes of one transaction are not atomic (3.2)",
     )
-    .departs(),
+    .is_deviation(),
     Setting::new(
         "max_connections",
         Wanted::Connections,

@@ -1,9 +1,9 @@
 //! Advice: candidates made from a statement and the catalog, each tried for real.
 
 pub mod candidates;
-pub mod copying;
-pub mod reading;
+pub mod evaluate;
+pub mod query_analysis;
 pub mod rewriting;
-pub mod trying;
+pub mod sandbox;
 
-pub use trying::{Options, advise};
+pub use evaluate::{Options, advise};

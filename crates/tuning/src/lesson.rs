@@ -6,7 +6,7 @@ use workload::per_database::PerDatabase;
 use workload::template::Template;
 
 use crate::Error;
-use crate::subject::{Ending, Step, Subject};
+use crate::bench_case::{BenchCase, Ending, Step};
 
 /// A lesson, as its file has it.
 #[derive(Clone, Debug, Deserialize)]
@@ -227,7 +227,7 @@ impl Lesson {
     ///
     /// # Errors
     /// Nothing for this database, or what makes no sense.
-    pub fn subject_before(&self, dialect: &dyn Dialect) -> Result<Subject, Error> {
+    pub fn subject_before(&self, dialect: &dyn Dialect) -> Result<BenchCase, Error> {
         self.subject(&self.before, &self.before, self.before.size, dialect)
     }
 
@@ -235,7 +235,7 @@ impl Lesson {
     ///
     /// # Errors
     /// As [`Lesson::subject_before`].
-    pub fn subject_after(&self, dialect: &dyn Dialect) -> Result<Subject, Error> {
+    pub fn subject_after(&self, dialect: &dyn Dialect) -> Result<BenchCase, Error> {
         self.subject(&self.after, &self.before, self.after.size.or(self.before.size), dialect)
     }
 
@@ -243,7 +243,7 @@ impl Lesson {
     ///
     /// # Errors
     /// As [`Lesson::subject_before`].
-    pub fn subject_of_size(&self, size: u32, dialect: &dyn Dialect) -> Result<Subject, Error> {
+    pub fn subject_of_size(&self, size: u32, dialect: &dyn Dialect) -> Result<BenchCase, Error> {
         self.subject(&self.after, &self.before, Some(size), dialect)
     }
 
@@ -251,7 +251,7 @@ impl Lesson {
     ///
     /// # Errors
     /// As [`Lesson::subject_before`].
-    pub fn subject_of_writes(&self, dialect: &dyn Dialect) -> Result<Option<Subject>, Error> {
+    pub fn subject_of_writes(&self, dialect: &dyn Dialect) -> Result<Option<BenchCase>, Error> {
         self.writes.as_ref().map(|side| self.subject(side, side, side.size, dialect)).transpose()
     }
 
@@ -295,7 +295,7 @@ impl Lesson {
         }
     }
 
-    fn subject(&self, side: &Side, usual: &Side, size: Option<u32>, dialect: &dyn Dialect) -> Result<Subject, Error> {
+    fn subject(&self, side: &Side, usual: &Side, size: Option<u32>, dialect: &dyn Dialect) -> Result<BenchCase, Error> {
         let steps = self.steps(side, usual, dialect)?;
         let template = |sql: &str| Template::parse(&repeated(sql, size), dialect.wire());
         let list = |own: &Option<PerDatabase<Vec<String>>>, usual: &Option<PerDatabase<Vec<String>>>| {
@@ -305,7 +305,7 @@ impl Lesson {
         let level = side.isolation.as_ref().or(usual.isolation.as_ref()).and_then(|level| level.of(dialect));
         let isolation: Option<Isolation> =
             level.map(|level| level.parse()).transpose().map_err(|e: String| self.bad(&e))?;
-        Ok(Subject {
+        Ok(BenchCase {
             steps: steps
                 .iter()
                 .map(|step| Step {
@@ -397,7 +397,7 @@ mod tests {
     fn every_lesson_reads_and_is_whole_for_every_database() {
         let lessons = Lesson::all().unwrap_or_else(|e| panic!("{e}"));
         for lesson in &lessons {
-            for dialect in DATABASES.iter().filter(|dialect| dialect.keeps_data() && dialect.name() != "odbc") {
+            for dialect in DATABASES.iter().filter(|dialect| dialect.stores_data() && dialect.name() != "odbc") {
                 if lesson.refused_by(*dialect).is_some() {
                     continue;
                 }

@@ -1,16 +1,16 @@
 //! The tuning lab: what is a statement, an index, a habit worth on this database?
 //!
-//! A [`subject::Subject`] is what is timed; a [`runner::Runner`] runs it on sessions; [`repeat`] repeats several of them in
+//! A [`bench_case::BenchCase`] is what is timed; a [`runner::Runner`] runs it on sessions; [`repeat`] repeats several of them in
 //! turns. Everything else (lessons, advice) is made of these.
 
 pub mod advise;
-pub mod course;
+pub mod bench_case;
 pub mod error;
 pub mod lesson;
+pub mod lesson_runner;
 pub mod regions;
 pub mod repeat;
 pub mod runner;
-pub mod subject;
 
 pub use error::Error;
 

@@ -3,14 +3,14 @@
 use tpcc::rng::Stream;
 
 use crate::Error;
+use crate::bench_case::BenchCase;
 use crate::runner::Runner;
-use crate::subject::Subject;
 
 /// A subject, where it runs, and what came of it.
 #[derive(Debug)]
-pub struct Contestant {
+pub struct Variant {
     /// What is timed.
-    pub subject: Subject,
+    pub subject: BenchCase,
     /// The runner, among those given.
     pub runner: usize,
     /// Milliseconds of each execution, in their order.
@@ -21,10 +21,10 @@ pub struct Contestant {
     pub retries: u64,
 }
 
-impl Contestant {
+impl Variant {
     /// Nothing has been timed yet.
     #[must_use]
-    pub fn new(subject: Subject, runner: usize) -> Self {
+    pub fn new(subject: BenchCase, runner: usize) -> Self {
         Self { subject, runner, times_ms: Vec::new(), rows: 0, retries: 0 }
     }
 }
@@ -36,7 +36,7 @@ pub struct Rounds {
     pub repeat: usize,
     /// Rounds before them.
     pub warmup: usize,
-    /// Whether the order within a round is drawn each time, as it must be where contestants are compared.
+    /// Whether the order within a round is drawn each time, as it must be where variants are compared.
     pub shuffled: bool,
     /// The seed of that order.
     pub seed: u64,
@@ -45,21 +45,21 @@ pub struct Rounds {
 /// Repeats them, each once a round.
 ///
 /// # Errors
-/// As [`Runner::run`]; what was timed before stays with the contestants.
-pub async fn repeat(contestants: &mut [Contestant], runners: &mut [Runner], rounds: Rounds) -> Result<(), Error> {
-    let mut luck = Stream::for_terminal(rounds.seed, u64::MAX);
-    let mut order: Vec<usize> = (0..contestants.len()).collect();
+/// As [`Runner::run`]; what was timed before stays with the variants.
+pub async fn repeat(variants: &mut [Variant], runners: &mut [Runner], rounds: Rounds) -> Result<(), Error> {
+    let mut rng = Stream::for_terminal(rounds.seed, u64::MAX);
+    let mut order: Vec<usize> = (0..variants.len()).collect();
     for round in 0..rounds.warmup + rounds.repeat {
         if rounds.shuffled {
-            shuffle(&mut order, &mut luck);
+            shuffle(&mut order, &mut rng);
         }
         for at in &order {
-            let contestant = &mut contestants[*at];
-            let ran = runners[contestant.runner].run(&contestant.subject).await?;
-            contestant.rows = ran.rows;
-            contestant.retries += ran.retries;
+            let variant = &mut variants[*at];
+            let ran = runners[variant.runner].run(&variant.subject).await?;
+            variant.rows = ran.rows;
+            variant.retries += ran.retries;
             if round >= rounds.warmup {
-                contestant.times_ms.push(ran.elapsed.as_secs_f64() * 1e3);
+                variant.times_ms.push(ran.elapsed.as_secs_f64() * 1e3);
             }
         }
     }
@@ -67,8 +67,8 @@ pub async fn repeat(contestants: &mut [Contestant], runners: &mut [Runner], roun
 }
 
 /// Each order as likely (Fisher and Yates).
-pub fn shuffle(order: &mut [usize], luck: &mut Stream) {
+pub fn shuffle(order: &mut [usize], rng: &mut Stream) {
     for last in (1..order.len()).rev() {
-        order.swap(last, luck.uniform(0, last as i64) as usize);
+        order.swap(last, rng.uniform(0, last as i64) as usize);
     }
 }

@@ -10,8 +10,8 @@ use workload::template::Template;
 use workload::values::{COPY, Values};
 
 use crate::Error;
+use crate::bench_case::{BenchCase, Ending, Step};
 use crate::error::excerpt;
-use crate::subject::{Ending, Step, Subject};
 
 /// How often a transaction is tried that meets conflicts.
 const MOST_ATTEMPTS: u32 = 10_000;
@@ -51,12 +51,12 @@ pub struct Block {
 /// Sessions on which subjects run.
 #[derive(Debug)]
 pub struct Runner {
-    lanes: Vec<Lane>,
+    slots: Vec<SessionSlot>,
     limits: Limits,
 }
 
 #[derive(Debug)]
-struct Lane {
+struct SessionSlot {
     session: Session,
     canceller: Option<Canceller>,
     values: Values,
@@ -76,12 +76,12 @@ impl Runner {
         seed: u64,
         limits: Limits,
     ) -> Result<Self, Error> {
-        let mut lanes = Vec::with_capacity(sessions.len());
+        let mut slots = Vec::with_capacity(sessions.len());
         for (number, mut session) in sessions.into_iter().enumerate() {
             let canceller = session.canceller(url).await?;
-            lanes.push(Lane { session, canceller, values: values.for_session(seed, number as u64), last: None });
+            slots.push(SessionSlot { session, canceller, values: values.for_session(seed, number as u64), last: None });
         }
-        Ok(Self { lanes, limits })
+        Ok(Self { slots, limits })
     }
 
     /// Its first session.
@@ -89,13 +89,13 @@ impl Runner {
     /// # Panics
     /// Never: a runner has a session at least.
     pub fn session(&mut self) -> &mut Session {
-        &mut self.lanes[0].session
+        &mut self.slots[0].session
     }
 
     /// The answer to the last statement of the last subject.
     #[must_use]
     pub fn last(&self) -> Option<&Answer> {
-        self.lanes.first()?.last.as_ref()
+        self.slots.first()?.last.as_ref()
     }
 
     /// Draws values for a statement and writes them into it.
@@ -103,9 +103,9 @@ impl Runner {
     /// # Errors
     /// A parameter without a value.
     pub fn literal(&mut self, statement: &Template) -> Result<String, Error> {
-        let lane = &mut self.lanes[0];
-        let values = lane.values.draw(statement.names())?;
-        Ok(statement.literal(lane.session.dialect(), &values))
+        let slot = &mut self.slots[0];
+        let values = slot.values.draw(statement.names())?;
+        Ok(statement.literal(slot.session.dialect(), &values))
     }
 
     /// The plan of a statement, with values of its own; with `run` it is run too, and rolled back.
@@ -114,8 +114,8 @@ impl Runner {
     /// The database's refusal, a timeout or the user's wish.
     pub async fn plan(&mut self, statement: &Template, run: bool) -> Result<Option<Plan>, Error> {
         let sql = self.literal(statement)?;
-        let lane = &mut self.lanes[0];
-        within(lane.canceller.as_ref(), &self.limits, &sql, lane.session.plan(&sql, run)).await
+        let slot = &mut self.slots[0];
+        within(slot.canceller.as_ref(), &self.limits, &sql, slot.session.plan(&sql, run)).await
     }
 
     /// Runs statements that are not timed, one after the other.
@@ -123,12 +123,12 @@ impl Runner {
     /// # Errors
     /// The database's refusal, a timeout or the user's wish.
     pub async fn prepare(&mut self, statements: &[Template]) -> Result<(), Error> {
-        let lane = &mut self.lanes[0];
+        let slot = &mut self.slots[0];
         for statement in statements {
-            let values = lane.values.draw(statement.names())?;
-            let sql = statement.literal(lane.session.dialect(), &values);
-            let asked = lane.session.ask(&sql, &[], Protocol::Simple);
-            within(lane.canceller.as_ref(), &self.limits, &sql, asked).await?;
+            let values = slot.values.draw(statement.names())?;
+            let sql = statement.literal(slot.session.dialect(), &values);
+            let asked = slot.session.ask(&sql, &[], Protocol::Simple);
+            within(slot.canceller.as_ref(), &self.limits, &sql, asked).await?;
         }
         Ok(())
     }
@@ -137,23 +137,23 @@ impl Runner {
     ///
     /// # Errors
     /// The database's refusal, a timeout or the user's wish.
-    pub async fn run(&mut self, subject: &Subject) -> Result<Ran, Error> {
+    pub async fn run(&mut self, subject: &BenchCase) -> Result<Ran, Error> {
         self.prepare(&subject.prepare).await?;
         let limits = &self.limits;
         let mut ready = Vec::new();
-        for lane in self.lanes.iter_mut().take(subject.connections) {
+        for slot in self.slots.iter_mut().take(subject.connections) {
             let mut rounds = Vec::new();
             for _ in 0..subject.times {
-                rounds.push(calls(subject, lane)?);
+                rounds.push(calls(subject, slot)?);
             }
-            ready.push((lane, rounds));
+            ready.push((slot, rounds));
         }
         let started = Instant::now();
-        let ran = join_all(ready.into_iter().map(|(lane, rounds)| lane_runs(lane, subject, rounds, limits))).await;
+        let ran = join_all(ready.into_iter().map(|(slot, rounds)| lane_runs(slot, subject, rounds, limits))).await;
         let mut whole = Ran { elapsed: started.elapsed(), ..Ran::default() };
         let mut paused = Duration::ZERO;
-        for lane in ran {
-            let (rows, retries, not_timed) = lane?;
+        for slot in ran {
+            let (rows, retries, not_timed) = slot?;
             whole.rows = rows;
             whole.retries += retries;
             paused = paused.max(not_timed);
@@ -167,7 +167,7 @@ impl Runner {
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub async fn block(&mut self, subject: &Subject, most: usize, share: Duration) -> Result<Block, Error> {
+    pub async fn block(&mut self, subject: &BenchCase, most: usize, share: Duration) -> Result<Block, Error> {
         let mut block = Block { retries: self.run(subject).await?.retries, ..Block::default() };
         let began = Instant::now();
         while block.times_ms.len() < most && (block.times_ms.is_empty() || began.elapsed() < share) {
@@ -193,8 +193,8 @@ struct Call<'a> {
 }
 
 /// All calls of a subject, made before the clock starts.
-fn calls<'a>(subject: &'a Subject, lane: &mut Lane) -> Result<Vec<Call<'a>>, Error> {
-    let dialect = lane.session.dialect();
+fn calls<'a>(subject: &'a BenchCase, slot: &mut SessionSlot) -> Result<Vec<Call<'a>>, Error> {
+    let dialect = slot.session.dialect();
     let kept_names: Vec<String> =
         subject.steps.iter().filter_map(|step| step.keep.as_deref()).map(|k| format!("{k}.")).collect();
     let mut calls = Vec::new();
@@ -206,7 +206,7 @@ fn calls<'a>(subject: &'a Subject, lane: &mut Lane) -> Result<Vec<Call<'a>>, Err
             names.iter().enumerate().filter(|(_, name)| is_kept(name)).map(|(at, name)| (at, name.clone())).collect();
         let (prepared, order) = step.statement.prepared(dialect);
         for _ in 0..step.times {
-            let mut drawn = lane.values.draw(&drawn)?.into_iter();
+            let mut drawn = slot.values.draw(&drawn)?.into_iter();
             let mut next = |name: &String| if is_kept(name) { None } else { drawn.next() };
             let values: Vec<OwnedValue> = names.iter().map(|name| next(name).unwrap_or(OwnedValue::Null)).collect();
             let simple = subject.one_flight || subject.protocol == Protocol::Simple;
@@ -228,8 +228,8 @@ fn calls<'a>(subject: &'a Subject, lane: &mut Lane) -> Result<Vec<Call<'a>>, Err
 
 /// Rows of the last statement, attempts that failed, and the time that is not the subject's.
 async fn lane_runs(
-    lane: &mut Lane,
-    subject: &Subject,
+    slot: &mut SessionSlot,
+    subject: &BenchCase,
     rounds: Vec<Vec<Call<'_>>>,
     limits: &Limits,
 ) -> Result<(u64, u64, Duration), Error> {
@@ -238,10 +238,10 @@ async fn lane_runs(
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match attempt(lane, subject, &mut calls, limits).await {
+            match attempt(slot, subject, &mut calls, limits).await {
                 Ok((answer, not_timed)) => {
                     rows = answer.as_ref().map_or(0, Answer::affected);
-                    lane.last = answer;
+                    slot.last = answer;
                     paused += not_timed;
                     break;
                 }
@@ -277,41 +277,41 @@ impl From<target::Error> for Attempt {
 }
 
 async fn attempt(
-    lane: &mut Lane,
-    subject: &Subject,
+    slot: &mut SessionSlot,
+    subject: &BenchCase,
     calls: &mut [Call<'_>],
     limits: &Limits,
 ) -> Result<(Option<Answer>, Duration), Attempt> {
     let within = subject.ending != Ending::Alone;
     if within {
-        let level = subject.isolation.unwrap_or(lane.session.dialect().default_isolation());
-        lane.session.begin(level, Access::ReadWrite);
+        let level = subject.isolation.unwrap_or(slot.session.dialect().default_isolation());
+        slot.session.begin(level, Access::ReadWrite);
     }
-    let done = statements(lane, subject, calls, limits).await;
+    let done = statements(slot, subject, calls, limits).await;
     let mut paused = Duration::ZERO;
     match (&done, subject.ending) {
         (_, Ending::Alone) => {}
-        (Ok(_), Ending::Commit) => lane.session.commit().await?,
+        (Ok(_), Ending::Commit) => slot.session.commit().await?,
         (Ok(_), Ending::Rollback) => {
             let started = Instant::now();
-            lane.session.rollback().await?;
+            slot.session.rollback().await?;
             paused = started.elapsed();
         }
         (Err(_), _) => {
             // Whatever this says, the first error says more.
-            let _ = lane.session.rollback().await;
+            let _ = slot.session.rollback().await;
         }
     }
     done.map(|answer| (answer, paused))
 }
 
 async fn statements(
-    lane: &mut Lane,
-    subject: &Subject,
+    slot: &mut SessionSlot,
+    subject: &BenchCase,
     calls: &mut [Call<'_>],
     limits: &Limits,
 ) -> Result<Option<Answer>, Attempt> {
-    let dialect = lane.session.dialect();
+    let dialect = slot.session.dialect();
     let protocol = if subject.one_flight { Protocol::Simple } else { subject.protocol };
     let mut last = None;
     let mut kept: Vec<(String, OwnedValue)> = Vec::new();
@@ -324,8 +324,8 @@ async fn statements(
             call.sql = call.step.statement.literal(dialect, &call.values);
         }
         let values: Vec<Value<'_>> = call.order.iter().map(|at| call.values[*at].borrowed()).collect();
-        let asked = lane.session.ask(&call.sql, &values, protocol);
-        let answer = within(lane.canceller.as_ref(), limits, &call.sql, asked).await?;
+        let asked = slot.session.ask(&call.sql, &values, protocol);
+        let answer = within(slot.canceller.as_ref(), limits, &call.sql, asked).await?;
         if call.step.expect.is_some_and(|expected| answer.affected() != expected) {
             return Err(Attempt::Again(format!("{} rows changed: {}", answer.affected(), excerpt(&call.sql))));
         }

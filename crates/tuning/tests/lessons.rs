@@ -7,8 +7,8 @@ use std::time::Duration;
 use record::tuning::{Outcome, TuningResult};
 use target::{Session, Url};
 use tokio::sync::watch;
-use tuning::course::{self, Options};
 use tuning::lesson::Lesson;
+use tuning::lesson_runner::{self, Options};
 use tuning::runner::Limits;
 
 /// Small, and as few pairs as have an interval.
@@ -25,7 +25,7 @@ async fn catalog(url: &Url) -> (Vec<String>, bool) {
     let mut session = Session::connect(url).await.unwrap();
     let topology = target::topology::read(&mut session).await;
     let name = |part: &target::topology::Part| format!("{} {:?} {:?}", part.table, part.index, part.partition);
-    (topology.tables.iter().map(name).collect(), course::schema(url).unwrap().exists().await.unwrap())
+    (topology.tables.iter().map(name).collect(), lesson_runner::schema(url).unwrap().exists().await.unwrap())
 }
 
 /// A database that somebody uses: a table named as one of the data set's, with an index.
@@ -42,7 +42,7 @@ async fn every_lesson_on(url: &str, not_offered: &[&str]) -> TuningResult {
     let before = catalog(&url).await;
     let lessons = Lesson::all().unwrap();
     let (_keep, stop) = watch::channel(false);
-    let result = course::run(&url, &lessons, &options(), &limits(&stop), |_| {}).await.unwrap();
+    let result = lesson_runner::run(&url, &lessons, &options(), &limits(&stop), |_| {}).await.unwrap();
     assert_eq!(catalog(&url).await, before, "{url}: left behind");
     let mut wrong = Vec::new();
     for lesson in &result.lessons {
@@ -66,7 +66,7 @@ async fn every_lesson_on(url: &str, not_offered: &[&str]) -> TuningResult {
     result
 }
 
-/// Ends the course at its third lesson, as Ctrl-C would.
+/// Ends the lesson_runner at its third lesson, as Ctrl-C would.
 async fn an_interrupted_course_leaves_nothing(url: &str) {
     let url = Url::parse(url).unwrap();
     let before = catalog(&url).await;
@@ -79,7 +79,7 @@ async fn an_interrupted_course_leaves_nothing(url: &str) {
             send.send_replace(true);
         }
     };
-    let result = course::run(&url, &lessons, &options(), &limits(&stop), tell).await.unwrap();
+    let result = lesson_runner::run(&url, &lessons, &options(), &limits(&stop), tell).await.unwrap();
     assert!(result.interrupted && result.lessons.len() < lessons.len());
     assert_eq!(catalog(&url).await, before, "{url}: left behind");
 }

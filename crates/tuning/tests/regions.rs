@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 use lab::{Delays, PostgresRegions};
 use record::regions::{Operation, RegionsResult};
-use target::{OwnSchema, Url};
-use tuning::regions::{Place, RegionsError, RegionsOptions, SCHEMA, run};
+use target::{ScratchSchema, Url};
+use tuning::regions::{RegionGateway, RegionsError, RegionsOptions, SCHEMA, run};
 
 const REGIONS: [&str; 3] = ["us-east1", "us-west1", "us-west2"];
 
@@ -19,7 +19,7 @@ fn options(servers: &PostgresRegions, delays: &Delays, keep: bool) -> RegionsOpt
     let ms = |from: usize, to: usize| delays.round_trip(from, to).as_secs_f64() * 1000.0;
     RegionsOptions {
         places: places
-            .map(|(region, url)| Place { region: (*region).to_owned(), url: Url::parse(url).unwrap() })
+            .map(|(region, url)| RegionGateway { region: (*region).to_owned(), url: Url::parse(url).unwrap() })
             .collect(),
         delays_ms: Some((0..3).map(|from| (0..3).map(|to| ms(from, to)).collect()).collect()),
         repeat: 7,
@@ -49,8 +49,8 @@ async fn the_lesson_shows_what_the_distances_have_it() {
     times_are_those_of_the_distances(&result);
 
     // Counted on each server, without the others.
-    let schemas: Vec<OwnSchema> =
-        options.places.iter().map(|place| OwnSchema::of(&place.url, SCHEMA).unwrap()).collect();
+    let schemas: Vec<ScratchSchema> =
+        options.places.iter().map(|place| ScratchSchema::of(&place.url, SCHEMA).unwrap()).collect();
     for (city, home) in [("new york", 0), ("boston", 0), ("seattle", 1), ("los angeles", 2), ("san francisco", 2)] {
         let told = result.after.homes.iter().filter(|told| told.city == city);
         let told: u64 = told

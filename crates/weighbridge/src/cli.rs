@@ -39,7 +39,7 @@ pub(crate) use serve::{ServeArgs, USUAL_RESULTS};
 pub(crate) use time::duration_or_zero;
 pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 pub(crate) use view::ViewArgs;
-pub(crate) use workload::{OwnArgs, Workload, WorkloadCommand};
+pub(crate) use workload::{CustomArgs, Workload, WorkloadCommand};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///
@@ -179,7 +179,7 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     #[command(flatten)]
-    pub(crate) own: OwnArgs,
+    pub(crate) custom: CustomArgs,
     /// Warehouses to load (about 100 MB each); with --shard those of the whole database [default: 1; with --resume: those
     /// of the load]
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
@@ -393,7 +393,7 @@ pub(crate) struct CheckArgs {
     /// Sessions that check side by side [default: the machine's cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Look at the data as they were so long ago, such as -10s, without disturbing a run, where the database can
+    /// TopologyQuery at the data as they were so long ago, such as -10s, without disturbing a run, where the database can
     #[arg(long, value_name = "TIME", value_parser = ago, allow_hyphen_values = true)]
     pub(crate) as_of: Option<Duration>,
     /// Print one JSON document on standard output, and nothing else there

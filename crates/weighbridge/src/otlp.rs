@@ -42,7 +42,7 @@ const CERTIFICATE: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
 
 /// What is sent next.
 #[derive(Clone)]
-struct Told {
+struct Export {
     families: Arc<Families>,
     resource: Arc<[(&'static str, String)]>,
     at: SystemTime,
@@ -50,7 +50,7 @@ struct Told {
 
 /// Exports until it ends, then once more.
 pub(crate) struct Exporter {
-    told: watch::Sender<Option<Told>>,
+    told: watch::Sender<Option<Export>>,
     instance: String,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
@@ -86,7 +86,7 @@ impl Exporter {
             ("db.system.name", database),
         ];
         let resource = resource.map(|(name, value)| (name, value.to_owned())).into();
-        self.told.send_replace(Some(Told { families, resource, at: SystemTime::now() }));
+        self.told.send_replace(Some(Export { families, resource, at: SystemTime::now() }));
     }
 }
 
@@ -103,7 +103,7 @@ impl Drop for Exporter {
 async fn export(
     link: Link,
     start: SystemTime,
-    mut tells: watch::Receiver<Option<Told>>,
+    mut tells: watch::Receiver<Option<Export>>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let mut ticks = interval(EVERY);
@@ -174,7 +174,7 @@ impl Link {
     }
 
     /// Sends it, and sees whether all was taken.
-    async fn send(&self, told: &Told, start: SystemTime) -> Result<(), String> {
+    async fn send(&self, told: &Export, start: SystemTime) -> Result<(), String> {
         let body = told.families.otlp(&told.resource, start, told.at);
         let sent = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
         let answer = sent.send().await.map_err(|e| innermost(&e))?;

@@ -9,7 +9,7 @@ use tpcc::mix::Mix;
 use tpcc::terminal::Terminal;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::ledger::Ledger;
-use workload::tpcc::{Profile, Style, execute, make_ready, rules};
+use workload::tpcc::{Profile, Style, execute, prepare, rules};
 
 fn main() {
     divan::main();
@@ -36,7 +36,7 @@ fn ready(style: Style) -> (Runtime, Session, Profile) {
     let session = runtime.block_on(async {
         let url = Url::parse("null:").expect("a URL");
         let mut session = Session::connect(&url).await.expect("a session");
-        make_ready(&mut session, style).await.expect("statements");
+        prepare(&mut session, style).await.expect("statements");
         session
     });
     let isolation = session.dialect().default_isolation();

@@ -3,11 +3,11 @@
 //! [`tpcc`] is the TPC-C derived workload, [`own`] is whatever a file of the user's says, [`movr`] a data set to try statements on. Nothing here knows a driver's type, and nothing here
 //! asks which database it talks to: that is the session's business.
 
+pub mod custom;
 pub mod data_set;
-pub mod meeting;
 pub mod movr;
-pub mod own;
 pub mod per_database;
+pub mod rendezvous;
 pub mod template;
 pub mod tpcc;
 pub mod values;

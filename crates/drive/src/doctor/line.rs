@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use target::{Access, Error, Finding, Level, Session, Statement, Url, Wave};
+use target::{Access, Error, Finding, Level, Session, Statement, StatementBatch, Url};
 
 static PING: Statement = Statement::new("doctor.round_trip", "SELECT 1");
 static CLOCK: Statement = Statement::new("doctor.clock", "SELECT LOCALTIMESTAMP");
@@ -61,7 +61,7 @@ pub(super) async fn gateway(url: &Url) -> Finding {
 async fn round_trips(session: &mut Session) -> Result<Vec<Duration>, Error> {
     session.prepare(&[&PING]).await?;
     session.begin(session.dialect().default_isolation(), Access::ReadOnly);
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&PING, &[]);
     session.send::<1>(&wave).await?;
     let mut times = Vec::with_capacity(ROUND_TRIPS);
@@ -100,7 +100,7 @@ async fn clock(session: &mut Session) -> Result<(i64, i64), Error> {
         i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
     };
     session.prepare(&[&CLOCK]).await?;
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&CLOCK, &[]);
     let mut best = (0, i64::MAX);
     for _ in 0..CLOCK_READINGS {

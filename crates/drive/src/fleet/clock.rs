@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use target::{Error, Session};
-use workload::meeting;
+use workload::rendezvous;
 
 /// Round trips of which the shortest is believed.
 const ROUND_TRIPS: usize = 8;
@@ -27,7 +27,7 @@ impl Clock {
         let mut best: Option<Self> = None;
         for _ in 0..ROUND_TRIPS {
             let (asked, asked_wall) = (Instant::now(), SystemTime::now());
-            let us = meeting::now(session).await?;
+            let us = rendezvous::now(session).await?;
             // It was read on the way, most likely in the middle.
             let half = asked.elapsed() / 2;
             let wall = (asked_wall + half).duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use target::{Error, Gateways, Session};
 use tokio::sync::oneshot;
-use workload::meeting::{self, Member, Phase};
+use workload::rendezvous::{self, Member, Phase};
 
 /// Time between two beats.
 const BEAT: Duration = Duration::from_secs(2);
@@ -88,8 +88,8 @@ async fn speak(
         None => session.insert(Session::connect(gateways.living().await?.first()).await?),
     };
     match ended {
-        None => meeting::be_seen(session, me).await,
-        Some(true) => meeting::arrive(session, me, Phase::Ended).await,
-        Some(false) => meeting::leave(session, me).await,
+        None => rendezvous::be_seen(session, me).await,
+        Some(true) => rendezvous::arrive(session, me, Phase::Ended).await,
+        Some(false) => rendezvous::leave(session, me).await,
     }
 }

@@ -168,7 +168,7 @@ pub fn judge(run: &RunRecord, summary: &Summary, timeline: &[TimelineRow]) -> Ve
     let deviating = findings.iter().filter(|f| f.outcome == Judgement::Deviation);
     let found = deviating.map(|f| format!("{}: {}", f.rule, f.why));
     let deviations: Vec<String> =
-        run.plan.left_standard.iter().chain(&run.plan.deviations).cloned().chain(found).collect();
+        run.plan.nonstandard.iter().chain(&run.plan.deviations).cloned().chain(found).collect();
     let status = if !reasons.is_empty() {
         Status::Invalid
     } else if !run.plan.is_standard() {

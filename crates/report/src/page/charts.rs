@@ -9,16 +9,16 @@ use record::{Histograms, OpenedRun, Summary};
 use super::axis::Axis;
 use super::chart::{Chart, Mark, Series, Shape, Size, Values};
 use super::colour;
-use super::stretches::{Stretch, Stretches};
+use super::time_buckets::{TimeBucket, TimeBuckets};
 use super::words::{duration, grouped, ms, rate};
 
 /// A run, cut into what pictures can show.
-pub(super) struct Pictures<'a> {
+pub(super) struct RunCharts<'a> {
     run: &'a OpenedRun,
     summary: &'a Summary,
     headline: usize,
     title: &'a str,
-    stretches: Stretches,
+    time_buckets: TimeBuckets,
     /// Where time ends in the pictures, seconds since the start of the run.
     end: f64,
     /// Beginning and end of the measurement interval, if it began.
@@ -26,11 +26,11 @@ pub(super) struct Pictures<'a> {
 }
 
 /// What a chart of one line tells.
-struct Told<'a> {
+struct SeriesSpec<'a> {
     unit: &'a str,
-    /// What of a stretch is shown, where it is not the sum: `worst second`.
+    /// What of a bucket is shown, where it is not the sum: `worst second`.
     worst: Option<&'a str>,
-    value: &'a dyn Fn(&Stretch) -> f64,
+    value: &'a dyn Fn(&TimeBucket) -> f64,
 }
 
 /// Top of an axis that has only whole ticks.
@@ -42,23 +42,23 @@ const MOST_MARKS: usize = 24;
 /// Fewest headline transactions a second for which a second by itself has a rate and a percentile.
 const FEWEST_PER_SECOND: f64 = 10.0;
 
-impl<'a> Pictures<'a> {
+impl<'a> RunCharts<'a> {
     pub(super) fn of(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let headline = run.record.plan.headline().unwrap_or(0);
         let title = run.record.plan.transactions.get(headline).map_or("", |rule| rule.title.as_str());
-        let stretches = Stretches::of(&run.timeline, headline);
-        let (end, interval) = (stretches.end(), stretches.interval());
-        Pictures { run, summary, headline, title, end, interval, stretches }
+        let time_buckets = TimeBuckets::of(&run.timeline, headline);
+        let (end, interval) = (time_buckets.end(), time_buckets.interval());
+        RunCharts { run, summary, headline, title, end, interval, time_buckets }
     }
 
     /// Those of a run that is under way, with room for what is to come.
     pub(super) fn under_way(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let plan = &run.record.plan;
-        let pictures = Pictures::of(run, summary);
+        let pictures = RunCharts::of(run, summary);
         // The interval goes on as long as nothing else has come after it.
-        let goes_on = pictures.stretches.list.last().is_some_and(|stretch| stretch.stage == Stage::Measured);
+        let goes_on = pictures.time_buckets.list.last().is_some_and(|bucket| bucket.stage == Stage::Measured);
         let to = |from: f64, to: f64| if goes_on { to.max(from + plan.duration_seconds) } else { to };
-        Pictures {
+        RunCharts {
             end: pictures.end.max(plan.ramp_seconds + plan.duration_seconds),
             interval: pictures.interval.map(|(from, now)| (from, to(from, now))),
             ..pictures
@@ -67,15 +67,15 @@ impl<'a> Pictures<'a> {
 
     /// Whether there is anything over time.
     pub(super) fn over_time(&self) -> bool {
-        !self.stretches.list.is_empty()
+        !self.time_buckets.list.is_empty()
     }
 
     /// Throughput against elapsed time (5.6.4).
     pub(super) fn throughput(&self) -> Chart {
-        let list = &self.stretches.list;
+        let list = &self.time_buckets.list;
         let points: Vec<(f64, f64)> = list.iter().map(|s| (s.middle(), s.per_minute(s.done(self.headline)))).collect();
         let extremes: Vec<(f64, f64, f64)> = list.iter().map(|s| (s.middle(), s.extremes.0, s.extremes.1)).collect();
-        let thinned = self.stretches.rows > 1;
+        let thinned = self.time_buckets.rows > 1;
         let colour = colour(self.headline);
         let mut columns = vec![(format!("{}s a minute", self.title), ys(&points))];
         let mut series = Vec::new();
@@ -88,7 +88,7 @@ impl<'a> Pictures<'a> {
                 shape: Shape::Band(extremes),
             });
         }
-        let name = if thinned { format!("mean of {} seconds", self.stretches.rows) } else { String::new() };
+        let name = if thinned { format!("mean of {} seconds", self.time_buckets.rows) } else { String::new() };
         series.push(Series { name, colour, shape: Shape::Line(points) });
         let nopm = self.summary.nopm;
         let mut marks = self.interval_marks();
@@ -123,15 +123,15 @@ impl<'a> Pictures<'a> {
 
     /// Throughput of all types, one upon the other.
     pub(super) fn all_types(&self) -> Chart {
-        let list = &self.stretches.list;
+        let list = &self.time_buckets.list;
         let mut floor = vec![0.0; list.len()];
         let (mut series, mut columns) = (Vec::new(), Vec::new());
         for (index, rule) in self.run.record.plan.transactions.iter().enumerate() {
             let rates: Vec<f64> = list.iter().map(|s| s.per_minute(s.done(index))).collect();
-            let band = list.iter().zip(floor.iter_mut()).zip(&rates).map(|((stretch, floor), rate)| {
+            let band = list.iter().zip(floor.iter_mut()).zip(&rates).map(|((bucket, floor), rate)| {
                 let lower = *floor;
                 *floor += rate;
-                (stretch.middle(), lower, *floor)
+                (bucket.middle(), lower, *floor)
             });
             let shape = Shape::Band(band.collect());
             series.push(Series { name: rule.title.clone(), colour: format!("solid {}", colour(index)), shape });
@@ -154,7 +154,7 @@ impl<'a> Pictures<'a> {
     /// Response time of the headline transaction over time; none if nothing was completed.
     pub(super) fn response_over_time(&self) -> Option<Chart> {
         const NAMES: [&str; 4] = ["median", "90th percentile", "99th percentile", "slowest"];
-        let list = &self.stretches.list;
+        let list = &self.time_buckets.list;
         let column = |at: usize| -> Vec<f64> { list.iter().map(|s| s.response_ms[at]).collect() };
         let columns: Vec<(String, Vec<f64>)> =
             NAMES.iter().enumerate().map(|(at, name)| (format!("{name}, ms"), column(at))).collect();
@@ -179,7 +179,7 @@ impl<'a> Pictures<'a> {
             says: format!(
                 "How long {}s took, from sending to the whole answer, on a logarithmic scale: each line of the grid is ten times the one below.{}",
                 self.title,
-                self.stretches.note("the worst second in it")
+                self.time_buckets.note("the worst second in it")
             ),
             told: format!(
                 "In the interval: median {} ms, 90th percentile {} ms, 99th {} ms, slowest {} ms.",
@@ -205,7 +205,7 @@ impl<'a> Pictures<'a> {
             .zip(rows)
             .filter(|(seconds, row)| row.stage == Stage::Measured && *seconds >= 0.5)
             .map(|(seconds, row)| {
-                (super::stretches::done(&row.completed, self.headline) as f64 * 60.0 / seconds, row.p90_ms)
+                (super::time_buckets::done(&row.completed, self.headline) as f64 * 60.0 / seconds, row.p90_ms)
             })
             .filter(|(done, _)| *done > 0.0)
             .collect();
@@ -255,7 +255,12 @@ impl<'a> Pictures<'a> {
     /// Errors over time.
     pub(super) fn errors(&self) -> Chart {
         let says = "Transactions that were not completed at all.";
-        self.half("errors", "Errors", says, Told { unit: "a minute", worst: None, value: &|s| s.per_minute(s.errors) })
+        self.half(
+            "errors",
+            "Errors",
+            says,
+            SeriesSpec { unit: "a minute", worst: None, value: &|s| s.per_minute(s.errors) },
+        )
     }
 
     /// Retries over time.
@@ -265,7 +270,7 @@ impl<'a> Pictures<'a> {
             "retries",
             "Retries",
             says,
-            Told { unit: "a minute", worst: None, value: &|s| s.per_minute(s.retries) },
+            SeriesSpec { unit: "a minute", worst: None, value: &|s| s.per_minute(s.retries) },
         )
     }
 
@@ -276,7 +281,7 @@ impl<'a> Pictures<'a> {
             "waiting",
             "Waiting terminals",
             says,
-            Told { unit: "terminals", worst: Some("most"), value: &|s| s.waiting as f64 },
+            SeriesSpec { unit: "terminals", worst: Some("most"), value: &|s| s.waiting as f64 },
         )
     }
 
@@ -288,7 +293,7 @@ impl<'a> Pictures<'a> {
             "backlog",
             "Queued Deliveries",
             says,
-            Told { unit: "Deliveries", worst: Some("most"), value: &|s| s.backlog as f64 },
+            SeriesSpec { unit: "Deliveries", worst: Some("most"), value: &|s| s.backlog as f64 },
         ))
     }
 
@@ -299,7 +304,7 @@ impl<'a> Pictures<'a> {
             "cpu",
             "CPU of the tool",
             says,
-            Told { unit: "% of a core", worst: Some("busiest second"), value: &|s| s.cpu_percent },
+            SeriesSpec { unit: "% of a core", worst: Some("busiest second"), value: &|s| s.cpu_percent },
         )
     }
 
@@ -309,7 +314,7 @@ impl<'a> Pictures<'a> {
             "memory",
             "Memory of the tool",
             "Memory that weighbridge itself held.",
-            Told { unit: "MiB", worst: Some("most"), value: &|s| s.rss_bytes as f64 / f64::from(1 << 20) },
+            SeriesSpec { unit: "MiB", worst: Some("most"), value: &|s| s.rss_bytes as f64 / f64::from(1 << 20) },
         )
     }
 
@@ -320,7 +325,7 @@ impl<'a> Pictures<'a> {
             "lag",
             "Timer lag of the tool",
             says,
-            Told { unit: "ms", worst: Some("worst second"), value: &|s| s.lag_p99_ms },
+            SeriesSpec { unit: "ms", worst: Some("worst second"), value: &|s| s.lag_p99_ms },
         )
     }
 
@@ -331,27 +336,27 @@ impl<'a> Pictures<'a> {
             "queue",
             "Wait for a connection",
             &says,
-            Told { unit: "ms", worst: Some("worst second"), value: &|s| s.queue_p99_ms },
+            SeriesSpec { unit: "ms", worst: Some("worst second"), value: &|s| s.queue_p99_ms },
         )
     }
 
     /// One line over time, from zero, half as wide as the page.
-    fn half(&self, id: &str, title: &str, says: &str, told: Told<'_>) -> Chart {
-        let list = &self.stretches.list;
-        let points: Vec<(f64, f64)> = list.iter().map(|s| (s.middle(), (told.value)(s))).collect();
-        let columns = vec![(format!("{title}, {}", told.unit), ys(&points))];
+    fn half(&self, id: &str, title: &str, says: &str, spec: SeriesSpec<'_>) -> Chart {
+        let list = &self.time_buckets.list;
+        let points: Vec<(f64, f64)> = list.iter().map(|s| (s.middle(), (spec.value)(s))).collect();
+        let columns = vec![(format!("{title}, {}", spec.unit), ys(&points))];
         let most = highest(&columns);
         // What is counted has no half.
         let counted = points.iter().all(|(_, y)| y.is_nan() || y.fract() == 0.0);
         let top = if counted { most.max(WHOLE) } else { most };
         let series = vec![Series { name: String::new(), colour: "ink".into(), shape: Shape::Line(points) }];
-        let note = told.worst.map_or_else(String::new, |worst| self.stretches.note(&format!("the {worst} in it")));
+        let note = spec.worst.map_or_else(String::new, |worst| self.time_buckets.note(&format!("the {worst} in it")));
         Chart {
             id: format!("{id}-over-time"),
             title: title.into(),
             says: format!("{says}{note}"),
-            told: format!("At most {} {}.", grouped(most, 1), told.unit),
-            y: Axis::linear(told.unit, top),
+            told: format!("At most {} {}.", grouped(most, 1), spec.unit),
+            y: Axis::linear(spec.unit, top),
             size: Size::Half,
             ..self.timed(series, columns)
         }
@@ -359,7 +364,7 @@ impl<'a> Pictures<'a> {
 
     /// A chart over time without its words, with everything outside the interval shaded.
     fn timed(&self, series: Vec<Series>, columns: Vec<(String, Vec<f64>)>) -> Chart {
-        let end = self.stretches.end();
+        let end = self.time_buckets.end();
         let zones = match self.interval {
             Some((from, to)) => [(0.0, from), (to, end)].into_iter().filter(|(from, to)| from < to).collect(),
             None => vec![(0.0, end)],
@@ -374,7 +379,11 @@ impl<'a> Pictures<'a> {
             zones,
             series,
             marks: Vec::new(),
-            values: Values { x: self.stretches.list.iter().map(Stretch::middle).collect(), names: Vec::new(), columns },
+            values: Values {
+                x: self.time_buckets.list.iter().map(TimeBucket::middle).collect(),
+                names: Vec::new(),
+                columns,
+            },
             size: Size::Wide,
         }
     }

@@ -5,7 +5,7 @@ use record::run::Ended;
 use record::timeline::Stage;
 use record::{OpenedRun, Summary};
 
-use super::charts::Pictures;
+use super::charts::RunCharts;
 use super::sections::subject;
 use super::table::facts;
 use super::words::{duration, ms, percent, rate, several};
@@ -57,7 +57,7 @@ fn stage(run: &OpenedRun) -> &'static str {
 
 fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
     let plan = &run.record.plan;
-    let pictures = Pictures::under_way(run, summary);
+    let charts = RunCharts::under_way(run, summary);
     let elapsed = run.timeline.last().map_or(0.0, |row| row.elapsed_s);
     let planned = plan.ramp_seconds + plan.duration_seconds;
     let title = plan.headline().map_or("", |index| plan.transactions[index].title.as_str());
@@ -92,12 +92,12 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
                     several(plan.connections.into(), "connection"), plan.style)),
             ]))
         }
-        @if pictures.over_time() {
+        @if charts.over_time() {
             h2 { "Over time" }
-            (pictures.throughput().render())
-            (pictures.all_types().render())
-            @if let Some(chart) = pictures.response_over_time() { (chart.render()) }
-            (super::pairs(vec![pictures.errors(), pictures.retries(), pictures.waiting(), pictures.cpu()]))
+            (charts.throughput().render())
+            (charts.all_types().render())
+            @if let Some(chart) = charts.response_over_time() { (chart.render()) }
+            (super::pairs(vec![charts.errors(), charts.retries(), charts.waiting(), charts.cpu()]))
         }
     }
 }

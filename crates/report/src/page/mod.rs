@@ -17,9 +17,9 @@ mod regions;
 mod repeat;
 mod sections;
 mod statements;
-mod stretches;
 mod sweep;
 pub(crate) mod table;
+mod time_buckets;
 mod timing;
 mod trouble;
 mod tuning;
@@ -31,7 +31,7 @@ use record::verdict::Verdict;
 use record::{OpenedRun, Summary};
 
 use chart::Chart;
-use charts::Pictures;
+use charts::RunCharts;
 
 pub use acid::acid_page;
 pub use advice::advice_page;
@@ -144,8 +144,8 @@ fn not_audited(workload: &str) -> String {
 
 fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {
     let record = &run.record;
-    let pictures = Pictures::of(run, summary);
-    let timed = |content: &dyn Fn() -> Markup| match pictures.over_time() {
+    let charts = RunCharts::of(run, summary);
+    let timed = |content: &dyn Fn() -> Markup| match charts.over_time() {
         true => content(),
         false => html! { p.note { "No second was recorded, so there is nothing to draw over time." } },
     };
@@ -156,7 +156,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             title: "Throughput",
             content: html! {
                 (sections::rates(record, summary))
-                (timed(&|| html! { (pictures.throughput().render()) (pictures.all_types().render()) }))
+                (timed(&|| html! { (charts.throughput().render()) (charts.all_types().render()) }))
             },
         },
         Section {
@@ -165,9 +165,9 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::percentiles(summary))
                 (sections::clocks(summary))
-                (pairs(pictures.distributions()))
-                @if let Some(chart) = pictures.response_over_time() { (chart.render()) }
-                @match pictures.response_against_throughput() {
+                (pairs(charts.distributions()))
+                @if let Some(chart) = charts.response_over_time() { (chart.render()) }
+                @match charts.response_against_throughput() {
                     Some(chart) => (chart.render()),
                     None => p.note {
                         "Response time against throughput (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs. \
@@ -181,7 +181,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             title: "Keying and think times",
             content: html! {
                 (sections::waits(record, summary))
-                @if let Some(chart) = pictures.think_times() { (chart.render()) }
+                @if let Some(chart) = charts.think_times() { (chart.render()) }
             },
         },
         Section {
@@ -190,10 +190,10 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::errors(record))
                 (timed(&|| html! {
-                    (pairs([pictures.errors(), pictures.retries(), pictures.waiting()]
+                    (pairs([charts.errors(), charts.retries(), charts.waiting()]
                         .into_iter()
-                        .chain(pictures.backlog())
-                        .chain([pictures.queue()])))
+                        .chain(charts.backlog())
+                        .chain([charts.queue()])))
                 }))
             },
         },
@@ -223,7 +223,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
             content: html! {
                 (sections::tare(record, summary))
                 (timed(&|| html! {
-                    (pairs([pictures.cpu(), pictures.memory(), pictures.lag()]))
+                    (pairs([charts.cpu(), charts.memory(), charts.lag()]))
                 }))
             },
         },

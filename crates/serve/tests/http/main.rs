@@ -15,7 +15,7 @@ use record::sweep::{PlannedRun, Point, SWEEP_VERSION, SweepPlan};
 
 /// A run to the standard, from which the small one departs.
 fn standard(record: &mut record::RunRecord) {
-    record.plan.left_standard.clear();
+    record.plan.nonstandard.clear();
     record.plan.pacing = Pacing::Standard;
 }
 

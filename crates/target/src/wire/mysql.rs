@@ -13,9 +13,9 @@ use crate::finding::Setting;
 use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
 use crate::statement::positional;
+use crate::statement_batch::Rows;
 use crate::value::timestamp_from_text;
-use crate::wave::Rows;
-use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, Value, Wave};
+use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, StatementBatch, Value};
 
 mod bulk;
 
@@ -118,17 +118,17 @@ impl Session {
     }
 
     /// One statement after the other: the protocol allows no more.
-    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
         self.open().await?;
-        let sent = self.send_calls(wave).await;
+        let sent = self.send_calls(batch).await;
         self.close(sent).await
     }
 
-    async fn send_calls(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        let mut answers = Vec::with_capacity(wave.calls.len());
-        for call in &wave.calls {
+    async fn send_calls(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        let mut answers = Vec::with_capacity(batch.calls.len());
+        for call in &batch.calls {
             let prepared = self.prepared(call.statement, call.rows).await?;
-            let values = &wave.values[call.values.clone()];
+            let values = &batch.values[call.values.clone()];
             let answer = self.run(&prepared, values, call.statement.name).await;
             answers.push(answer.map_err(|e| e.context(call.statement.name))?);
         }

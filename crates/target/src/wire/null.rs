@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::null::{Delay, VERSION, fraction};
-use crate::wave::Rows;
-use crate::{Answer, Error, Statement, Value, Wave};
+use crate::statement_batch::Rows;
+use crate::{Answer, Error, Statement, StatementBatch, Value};
 
 #[derive(Debug)]
 pub(crate) struct Session {
     delay: Delay,
     /// State of a small generator for the spread.
-    luck: u64,
+    rng: u64,
     in_transaction: bool,
-    /// Whether the statements of a wave share a flight.
+    /// Whether the statements of a batch share a flight.
     pub(crate) pipelined: bool,
 }
 
@@ -25,23 +25,23 @@ pub(crate) fn without_data() -> Error {
 impl Session {
     pub(crate) fn new(delay: Delay) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { delay, luck: now.as_nanos() as u64 | 1, in_transaction: false, pipelined: false }
+        Self { delay, rng: now.as_nanos() as u64 | 1, in_transaction: false, pipelined: false }
     }
 
     pub(crate) fn begin(&mut self) {
         self.in_transaction = true;
     }
 
-    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Vec<Answer> {
-        for _ in 0..if self.pipelined { 1 } else { wave.calls.len() } {
+    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Vec<Answer> {
+        for _ in 0..if self.pipelined { 1 } else { batch.calls.len() } {
             self.round_trip().await;
         }
-        wave.calls.iter().map(|call| answer(call.statement, call.rows, &wave.values[call.values.clone()])).collect()
+        batch.calls.iter().map(|call| answer(call.statement, call.rows, &batch.values[call.values.clone()])).collect()
     }
 
-    pub(crate) async fn send_and_commit(&mut self, wave: &Wave<'_>) -> Vec<Answer> {
+    pub(crate) async fn send_and_commit(&mut self, batch: &StatementBatch<'_>) -> Vec<Answer> {
         self.in_transaction = false;
-        self.send(wave).await
+        self.send(batch).await
     }
 
     pub(crate) async fn transact(&mut self, statement: &'static Statement, values: &[Value<'_>]) -> Answer {
@@ -64,7 +64,7 @@ impl Session {
         if self.delay == Delay::default() {
             return;
         }
-        tokio::time::sleep(self.delay.at(fraction(&mut self.luck))).await;
+        tokio::time::sleep(self.delay.at(fraction(&mut self.rng))).await;
     }
 }
 

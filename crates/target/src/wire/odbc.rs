@@ -1,4 +1,4 @@
-//! The ODBC wire: one OS thread a connection, since its calls block; a wave is one message there and back.
+//! The ODBC wire: one OS thread a connection, since its calls block; a batch is one message there and back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc;
@@ -10,8 +10,8 @@ use crate::dialect::Dialect;
 use crate::odbc::{KnownDatabase, Source, known, learn};
 use crate::schema::Table;
 use crate::statement::positional;
-use crate::wave::{Call, Rows};
-use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Statement, Value, Wave};
+use crate::statement_batch::{Call, Rows};
+use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Statement, StatementBatch, Value};
 
 mod bulk;
 
@@ -98,9 +98,9 @@ impl Session {
         .await
     }
 
-    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
-        let values: Vec<OwnedValue> = wave.values.iter().map(Value::to_owned).collect();
-        let calls = wave.calls.clone();
+    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        let values: Vec<OwnedValue> = batch.values.iter().map(Value::to_owned).collect();
+        let calls = batch.calls.clone();
         self.ask_within(move |served| calls.iter().map(|call| served.call(call, &values)).collect()).await
     }
 

@@ -1,7 +1,7 @@
 //! The PostgreSQL wire: prepared statements in binary form, several in a flight, COPY BINARY for bulk load.
 //!
 //! The messages are put together by `postgres-protocol`, and a connection is opened by `tokio-postgres`. From there on
-//! the stream is ours: a wave is one write and, as a rule, one read, in the task of the terminal that waits for it.
+//! the stream is ours: a batch is one write and, as a rule, one read, in the task of the terminal that waits for it.
 
 mod bulk;
 mod connect;
@@ -21,8 +21,8 @@ use tokio_postgres::types::Type;
 use crate::dialect::{Dialect, Isolation};
 use crate::finding::Setting;
 use crate::postgres::Address;
-use crate::wave::{self, Call};
-use crate::{Answer, Class, Error, Statement, Value, Wave};
+use crate::statement_batch::{self, Call};
+use crate::{Answer, Class, Error, Statement, StatementBatch, Value};
 use line::{Line, lost, tag};
 use refusal::{FAILED_TRANSACTION, Refusal, garbled, unexpected};
 use rows::{Cells, Column};
@@ -54,13 +54,13 @@ pub(crate) struct Session {
     texts: HashMap<String, Arc<Prepared>>,
     /// How many names have been given.
     named: usize,
-    /// A BEGIN that travels with the next wave.
+    /// A BEGIN that travels with the next batch.
     pending_begin: Option<String>,
     /// What the server said of its transaction when it was last ready.
     status: u8,
     /// A COPY is open; its end has not been asked for.
     copying: bool,
-    /// Whether the statements of a wave share a flight.
+    /// Whether the statements of a batch share a flight.
     pub(crate) pipelined: bool,
     /// The level of transactions that open without BEGIN, once it is set.
     default_level: Option<Isolation>,
@@ -228,26 +228,31 @@ impl Session {
     }
 
     /// One statement after the other, or all in one flight; an opening BEGIN shares the first one's.
-    pub(crate) async fn send_wave(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+    pub(crate) async fn send_wave(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
         if self.pipelined {
-            return self.flight(&wave.calls, wave, None).await;
+            return self.round_trip(&batch.calls, batch, None).await;
         }
-        let mut answers = Vec::with_capacity(wave.calls.len());
-        for call in &wave.calls {
-            answers.append(&mut self.flight(std::slice::from_ref(call), wave, None).await?);
+        let mut answers = Vec::with_capacity(batch.calls.len());
+        for call in &batch.calls {
+            answers.append(&mut self.round_trip(std::slice::from_ref(call), batch, None).await?);
         }
         Ok(answers)
     }
 
     /// All statements and COMMIT in one flight. After an error the server skips the COMMIT.
-    pub(crate) async fn send_and_commit(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+    pub(crate) async fn send_and_commit(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
         // Until every answer is there nobody knows whether COMMIT arrived.
-        self.flight(&wave.calls, wave, Some("COMMIT")).await.map_err(Error::during_commit)
+        self.round_trip(&batch.calls, batch, Some("COMMIT")).await.map_err(Error::during_commit)
     }
 
-    /// Sends an opening BEGIN, calls of a wave and perhaps a last verb together, and reads all answers. One Sync
+    /// Sends an opening BEGIN, calls of a batch and perhaps a last verb together, and reads all answers. One Sync
     /// stands behind them, so that after an error the server skips the rest.
-    async fn flight(&mut self, calls: &[Call], wave: &Wave<'_>, last: Option<&str>) -> Result<Vec<Answer>, Error> {
+    async fn round_trip(
+        &mut self,
+        calls: &[Call],
+        batch: &StatementBatch<'_>,
+        last: Option<&str>,
+    ) -> Result<Vec<Answer>, Error> {
         let begin = match self.pending_begin.take() {
             Some(begin) => Some(self.text(&begin).await?),
             None => None,
@@ -264,7 +269,8 @@ impl Session {
             self.write_call(begin, &[])?;
         }
         for (call, prepared) in calls.iter().zip(&prepared) {
-            self.write_call(prepared, &wave.values[call.values.clone()]).map_err(|e| e.context(call.statement.name))?;
+            self.write_call(prepared, &batch.values[call.values.clone()])
+                .map_err(|e| e.context(call.statement.name))?;
         }
         if let Some(last) = &last {
             self.write_call(last, &[])?;
@@ -553,7 +559,11 @@ impl Session {
 }
 
 fn answer(statement: &'static str, columns: Arc<[Column]>, data: Bytes, step: Step) -> Answer {
-    Answer { statement, rows: wave::Rows::Postgres(Rows::new(columns, data, step.cells)), affected: step.affected }
+    Answer {
+        statement,
+        rows: statement_batch::Rows::Postgres(Rows::new(columns, data, step.cells)),
+        affected: step.affected,
+    }
 }
 
 fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {

@@ -1,4 +1,4 @@
-//! SQLite: one OS thread a connection, since its calls block; a wave is one message there and back.
+//! SQLite: one OS thread a connection, since its calls block; a batch is one message there and back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use crate::bulk::{Loaded, RowSink, TimestampText};
 use crate::dialect::Dialect;
 use crate::schema::Table;
 use crate::sqlite::{BEGIN_WRITER, Sqlite};
+use crate::statement_batch::{Call, Rows};
 use crate::value::timestamp_text;
-use crate::wave::{Call, Rows};
-use crate::{Answer, Class, Error, OwnedValue, Value, Wave};
+use crate::{Answer, Class, Error, OwnedValue, StatementBatch, Value};
 
 pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
 
@@ -32,7 +32,7 @@ type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// What the connection's thread is asked to do.
 enum Request {
-    Wave { begin: Option<String>, calls: Vec<Call>, values: Vec<OwnedValue>, reply: Reply<Vec<Answer>> },
+    StatementBatch { begin: Option<String>, calls: Vec<Call>, values: Vec<OwnedValue>, reply: Reply<Vec<Answer>> },
     Execute { begin: Option<String>, sql: String, reply: Reply<()> },
     End { verb: String, reply: Reply<()> },
     Query { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<Answer> },
@@ -60,7 +60,7 @@ fn writes(sql: &str) -> bool {
 pub(crate) struct Session {
     requests: mpsc::Sender<Request>,
     writers: Arc<Semaphore>,
-    /// Held while this session's transaction may write.
+    /// Paused while this session's transaction may write.
     turn: Option<OwnedSemaphorePermit>,
     pending_begin: Option<String>,
     in_transaction: bool,
@@ -122,11 +122,11 @@ impl Session {
         self.pending_begin = Some(sql);
     }
 
-    pub(crate) async fn send(&mut self, wave: &Wave<'_>) -> Result<Vec<Answer>, Error> {
+    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
         let begin = self.take_begin().await;
-        let values = wave.values.iter().map(Value::to_owned).collect();
-        let calls = wave.calls.clone();
-        self.ask(|reply| Request::Wave { begin, calls, values, reply }).await
+        let values = batch.values.iter().map(Value::to_owned).collect();
+        let calls = batch.calls.clone();
+        self.ask(|reply| Request::StatementBatch { begin, calls, values, reply }).await
     }
 
     pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
@@ -228,7 +228,7 @@ fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
     let mut texts = HashMap::new();
     while let Ok(request) = inbox.recv() {
         match request {
-            Request::Wave { begin, calls, values, reply } => {
+            Request::StatementBatch { begin, calls, values, reply } => {
                 let done = begun(&connection, begin)
                     .and_then(|()| calls.iter().map(|call| run_call(&connection, &mut texts, call, &values)).collect());
                 let _ = reply.send(done);

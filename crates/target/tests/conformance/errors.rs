@@ -1,6 +1,6 @@
 //! A server that is not there, dies, or refuses: one line each, and the right class.
 
-use target::{Access, Class, Session, Statement, Url, Value, Wave};
+use target::{Access, Class, Session, Statement, StatementBatch, Url, Value};
 
 /// The line that a refused connection shows.
 async fn refusal(url: &str) -> String {
@@ -74,7 +74,7 @@ async fn a_commit_that_is_refused_is_no_success() {
     assert_eq!(refused.code(), Some("23505"), "{refused}");
 
     // As COMMIT, in a flight of its own and behind a wave.
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&INSERT, &twice);
     session.begin(isolation, Access::ReadWrite);
     session.send::<1>(&wave).await.unwrap();
@@ -84,12 +84,12 @@ async fn a_commit_that_is_refused_is_no_success() {
     assert_eq!(session.send_and_commit::<1>(&wave).await.unwrap_err().code(), Some("23505"));
 
     // After a statement that failed COMMIT is not reached, and nothing of the transaction stays.
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&INSERT, &[2.into()]).call(&INSERT, &[Value::Text("no number")]);
     session.begin(isolation, Access::ReadWrite);
     session.send_and_commit::<2>(&wave).await.unwrap_err();
     session.rollback().await.unwrap();
-    wave = Wave::new();
+    wave = StatementBatch::new();
     wave.call(&INSERT, &[3.into()]).call(&INSERT, &[Value::Null]).call(&FAIL, &[0.into()]).call(&INSERT, &[4.into()]);
     session.begin(isolation, Access::ReadWrite);
     assert_eq!(session.send_and_commit::<4>(&wave).await.unwrap_err().code(), Some("22012"));

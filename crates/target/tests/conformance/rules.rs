@@ -7,7 +7,9 @@ use target::schema::{
     ColumnType::{Char, Decimal as Dec, Int, Json, SmallInt, Timestamp, Uuid, Varchar},
     Index, Table,
 };
-use target::{Access, Class, Decimal, Error, Isolation, OwnedValue, Row, Session, Statement, Url, Value, Wave};
+use target::{
+    Access, Class, Decimal, Error, Isolation, OwnedValue, Row, Session, Statement, StatementBatch, Url, Value,
+};
 
 use crate::Case;
 
@@ -116,7 +118,7 @@ fn begin(session: &mut Session) {
 }
 
 async fn read(session: &mut Session, id: usize) -> Kinds {
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&SELECT, &[Value::Int(id as i64)]);
     let [answer] = session.send(&wave).await.unwrap();
     let row = answer.only().unwrap();
@@ -139,7 +141,7 @@ async fn count(session: &mut Session) -> i64 {
 }
 
 async fn insert(session: &mut Session, id: i32, whole: i32) -> Result<(), Error> {
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call_rows(&INSERT_ROWS, &[whole.into()], [[id.into()]].into_iter());
     let [inserted] = session.send(&wave).await?;
     inserted.expect_affected(1)
@@ -195,7 +197,7 @@ async fn values_at_their_limits_come_out_as_they_were_bound(url: &Url) {
     for (id, row) in limits().iter().enumerate() {
         let int = |v: Option<i32>| v.map_or(Value::Null, Value::from);
         let decimal = |v: Option<i64>, scale| v.map_or(Value::Null, |unscaled| Decimal { unscaled, scale }.into());
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call(
             &INSERT,
             &[
@@ -244,7 +246,7 @@ async fn identifiers_and_documents_come_out_as_they_went_in(url: &Url) {
     bulk.uuid([0x0f; 16]);
     bulk.null();
     assert_eq!(bulk.finish().await.unwrap().rows, 2);
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     let (id, ext) = ("ffffffff-0000-4000-8000-00000000000a", r#"{"brand": "x", "gears": 7}"#);
     wave.call(&INSERT_DOCUMENT, &[id.into(), ext.into()]);
     let [inserted] = session.send(&wave).await.unwrap();
@@ -324,7 +326,7 @@ async fn an_update_counts_the_rows_it_met(url: &Url) {
     let mut session = fresh(url).await;
     insert(&mut session, 1, 7).await.unwrap();
     for (id, met) in [(1, 1), (2, 0)] {
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         // The same value as before: the row is met, though nothing changes.
         wave.call(&UPDATE, &[id.into(), 7.into()]);
         let [updated] = session.send(&wave).await.unwrap();
@@ -349,7 +351,7 @@ async fn a_multi_row_statement_takes_any_number_of_rows(url: &Url) {
     for rows in [1, 2, 7, 2] {
         let ids: Vec<i32> = (next..next + rows).collect();
         next += rows;
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call_rows(&INSERT_ROWS, &[rows.into()], ids.iter().map(|id| [(*id).into()]));
         let [inserted] = session.send(&wave).await.unwrap();
         inserted.expect_affected(rows as usize).unwrap();
@@ -378,7 +380,7 @@ async fn the_clock_is_utc(url: &Url) {
     const HALF_AN_HOUR_US: i64 = 30 * 60 * 1_000_000;
     static NOW: Statement = Statement::new("now", "SELECT LOCALTIMESTAMP");
     let mut session = Session::connect(url).await.unwrap();
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&NOW, &[]);
     let [answer] = session.send(&wave).await.unwrap();
     let server = answer.only().unwrap().timestamp(0).unwrap();

@@ -2,7 +2,7 @@
 
 use target::catalog::{NewIndex, TableInfo};
 
-use super::reading::{Reading, Use};
+use super::query_analysis::{Reading, Use};
 
 /// Beginning of the names of indexes that are only tried.
 pub const PREFIX: &str = "weighbridge_advice_";
@@ -108,7 +108,7 @@ fn consider(found: &mut Vec<NewIndex>, table: &TableInfo, columns: Vec<String>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::reading::{parse, read};
+    use crate::advise::query_analysis::{parse, read};
     use target::WireKind;
     use target::catalog::TableIndex;
 

@@ -8,8 +8,8 @@ use workload::template::Template;
 use workload::values::COPY;
 
 use crate::Error;
+use crate::bench_case::{BenchCase, Step};
 use crate::runner::Runner;
-use crate::subject::{Step, Subject};
 
 /// The name by which the first statement's rows give values to the second.
 const KEPT: &str = "found";
@@ -75,7 +75,7 @@ impl Rewrite {
     ///
     /// # Errors
     /// If the subquery does not stand by itself, or returns nothing, or too much.
-    pub async fn subject(&self, session: &mut Session) -> Result<Subject, Error> {
+    pub async fn subject(&self, session: &mut Session) -> Result<BenchCase, Error> {
         let wire = session.dialect().wire();
         let answer = session.ask(&self.subquery, &[], Protocol::Simple).await?;
         let row = answer.get(0).ok_or_else(|| Error::Usage("the subquery returns nothing".to_owned()))?;
@@ -88,7 +88,7 @@ impl Rewrite {
         let second = self.with_list((0..answer.len()).map(place).collect());
         let first = Step { keep: Some(KEPT.to_owned()), ..Step::of(Template::parse(&self.subquery, wire)) };
         let second = Step::of(Template::parse(&second, wire));
-        Ok(Subject { steps: vec![first, second], ..Subject::of(Template::parse("", wire)) })
+        Ok(BenchCase { steps: vec![first, second], ..BenchCase::of(Template::parse("", wire)) })
     }
 }
 
@@ -96,7 +96,7 @@ impl Rewrite {
 ///
 /// # Errors
 /// The database's refusal.
-pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &Subject) -> Result<bool, Error> {
+pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &BenchCase) -> Result<bool, Error> {
     let rows = |runner: &Runner| -> Result<(usize, Vec<String>), Error> {
         let Some(answer) = runner.last() else { return Ok((0, Vec::new())) };
         let mut rows = Vec::new();
@@ -110,7 +110,7 @@ pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &Subjec
         rows.sort();
         Ok((answer.len(), rows))
     };
-    runner.run(&Subject { ending: other.ending, ..Subject::of(statement.clone()) }).await?;
+    runner.run(&BenchCase { ending: other.ending, ..BenchCase::of(statement.clone()) }).await?;
     let first = rows(runner)?;
     runner.run(other).await?;
     Ok(rows(runner)? == first)
@@ -119,7 +119,7 @@ pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &Subjec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::reading::parse;
+    use crate::advise::query_analysis::parse;
     use target::WireKind;
 
     #[test]

@@ -22,14 +22,17 @@ const FOREIGN_ROUND_TRIPS: u32 = 5;
 
 /// A way from a region to another's gateway, with a client of the first at its end.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct CrossRegionSession {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) session: Session,
 }
 
 /// Goes all ways between regions, as each gateway's catalog of foreign servers tells them.
-pub(super) async fn ways(gateways: &mut [Session], regions: &[String]) -> Result<Vec<Way>, RegionsError> {
+pub(super) async fn ways(
+    gateways: &mut [Session],
+    regions: &[String],
+) -> Result<Vec<CrossRegionSession>, RegionsError> {
     let mut ways = Vec::new();
     for (from, gateway) in gateways.iter_mut().enumerate() {
         for (to, region) in regions.iter().enumerate().filter(|(to, _)| *to != from) {
@@ -42,7 +45,7 @@ pub(super) async fn ways(gateways: &mut [Session], regions: &[String]) -> Result
             let url = Url::parse(row.text(0)?).map_err(|e| RegionsError::Impossible(e.to_string()))?;
             let mut session = Session::connect(&url).await?;
             session.execute(&format!("SET search_path TO {}", super::SCHEMA)).await?;
-            ways.push(Way { from, to, session });
+            ways.push(CrossRegionSession { from, to, session });
         }
     }
     Ok(ways)
@@ -72,7 +75,7 @@ pub(super) struct Task {
 pub(super) struct Client<'a> {
     gateway: &'a mut Session,
     /// Its ways to the others.
-    pub(super) ways: Vec<&'a mut Way>,
+    pub(super) ways: Vec<&'a mut CrossRegionSession>,
     /// What it does, and how long each time took, in milliseconds.
     pub(super) tasks: Vec<(Task, Vec<f64>)>,
 }

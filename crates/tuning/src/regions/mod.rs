@@ -15,9 +15,9 @@ use futures_util::future::try_join_all;
 use record::regions::{Cell, Delay, RegionsResult, Stage, lessons};
 use record::run::{Target, Tool};
 use record::timing::Timing;
-use target::{Error, OwnSchema, Session, Url};
+use target::{Error, ScratchSchema, Session, Url};
 
-use measure::{Client, Task, Way};
+use measure::{Client, CrossRegionSession, Task};
 use tables::Assignment;
 
 /// Where the tables are made.
@@ -31,7 +31,7 @@ const DISTANCES: u32 = 20;
 
 /// A region and its gateway.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RegionGateway {
     /// Its name, by which the other gateways know it as a foreign server.
     pub region: String,
     /// Its gateway, as a client in the region reaches it.
@@ -42,7 +42,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct RegionsOptions {
     /// Two to six regions.
-    pub places: Vec<Place>,
+    pub places: Vec<RegionGateway>,
     /// The round trips that were set up between them, milliseconds, by the region that asks, then by the one that
     /// answers; `None`: the network is what it is.
     pub delays_ms: Option<Vec<Vec<f64>>>,
@@ -87,7 +87,7 @@ pub async fn run(
             let name = place.url.dialect().name();
             return Err(RegionsError::Impossible(format!("the lesson of the regions runs on postgres, not on {name}")));
         }
-        let schema = OwnSchema::of(&place.url, SCHEMA)?;
+        let schema = ScratchSchema::of(&place.url, SCHEMA)?;
         if schema.exists().await? {
             let place = schema.place();
             let said = format!("{place} is there: a run that was killed or told to keep it has left it: drop it first");
@@ -125,7 +125,7 @@ pub async fn run(
 }
 
 /// A session with each gateway, whose server has no connection to another yet.
-async fn connect(schemas: &[OwnSchema]) -> Result<Vec<Session>, Error> {
+async fn connect(schemas: &[ScratchSchema]) -> Result<Vec<Session>, Error> {
     let mut gateways = Vec::new();
     for schema in schemas {
         gateways.push(schema.connect().await?);
@@ -156,7 +156,7 @@ fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
 struct Lesson<'a> {
     options: &'a RegionsOptions,
     assignment: &'a Assignment,
-    schemas: &'a [OwnSchema],
+    schemas: &'a [ScratchSchema],
     stop: &'a dyn Fn() -> bool,
     progress: &'a dyn Fn(&str),
 }
@@ -212,7 +212,7 @@ impl Lesson<'_> {
     }
 
     /// A statement that touches nothing, over one way after the other.
-    async fn delays(&self, ways: &mut [Way]) -> Result<Vec<Delay>, RegionsError> {
+    async fn delays(&self, ways: &mut [CrossRegionSession]) -> Result<Vec<Delay>, RegionsError> {
         let regions = &self.assignment.regions;
         let mut delays = Vec::new();
         for way in ways {
@@ -236,7 +236,7 @@ impl Lesson<'_> {
     async fn measure(
         &self,
         gateways: &mut [Session],
-        ways: &mut [Way],
+        ways: &mut [CrossRegionSession],
         mut tasks: Vec<Task>,
     ) -> Result<Vec<Cell>, RegionsError> {
         let mut clients: Vec<Client<'_>> = gateways.iter_mut().map(Client::at).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use tpcc::mix::Mix;
-use workload::own::Own;
+use workload::custom::Custom;
 use workload::tpcc::Style;
 
 use super::{CheckArgs, ClusterArgs, DriveArgs, FleetArgs, LoadArgs, RunArgs, ShardArgs, SweepArgs};
@@ -16,7 +16,7 @@ pub(crate) enum Workload {
     /// The TPC-C derived one.
     Tpcc,
     /// One of a file, the program's or the user's.
-    Own(Arc<Own>),
+    Custom(Arc<Custom>),
 }
 
 impl Workload {
@@ -25,19 +25,19 @@ impl Workload {
         if text == "tpcc" {
             return Ok(Workload::Tpcc);
         }
-        let own = match Own::built_in(text) {
-            Some(own) => own,
+        let custom = match Custom::built_in(text) {
+            Some(custom) => custom,
             None if Path::new(text).extension().is_some_and(|extension| extension == "toml") => {
                 let read = std::fs::read_to_string(text);
-                let own = read.map_err(|e| format!("can't read it: {e}")).and_then(|read| Own::parse(&read));
-                own.map(|own| Own { called: text.to_owned(), ..own })
+                let custom = read.map_err(|e| format!("can't read it: {e}")).and_then(|read| Custom::parse(&read));
+                custom.map(|custom| Custom { called: text.to_owned(), ..custom })
             }
             None => {
-                let names: Vec<&str> = Own::names().collect();
+                let names: Vec<&str> = Custom::names().collect();
                 Err(format!("no workload has this name: use tpcc, {}, or a file such as mine.toml", names.join(", ")))
             }
         };
-        own.map(|own| Workload::Own(Arc::new(own))).map_err(|why| format!("{text}: {why}"))
+        custom.map(|custom| Workload::Custom(Arc::new(custom))).map_err(|why| format!("{text}: {why}"))
     }
 }
 
@@ -46,7 +46,9 @@ impl SweepArgs {
     pub(crate) fn require_tpcc(&self) -> Result<(), String> {
         match Workload::read(&self.workload)? {
             Workload::Tpcc => Ok(()),
-            Workload::Own(own) => Err(format!("{}: a sweep is of tpcc; other workloads are run one by one", own.name)),
+            Workload::Custom(custom) => {
+                Err(format!("{}: a sweep is of tpcc; other workloads are run one by one", custom.name))
+            }
         }
     }
 }
@@ -73,7 +75,7 @@ pub(crate) struct WorkloadListArgs {
 #[command(after_help = "Example:\n  weighbridge workload show bank >mine.toml")]
 pub(crate) struct WorkloadShowArgs {
     /// The workload
-    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Own::names()))]
+    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Custom::names()))]
     pub(crate) name: String,
 }
 
@@ -86,9 +88,9 @@ pub(crate) struct WorkloadReadArgs {
 
 /// What a load of a file's workload takes that one of TPC-C doesn't.
 #[derive(Debug, Args)]
-pub(crate) struct OwnArgs {
+pub(crate) struct CustomArgs {
     /// The size of a workload other than tpcc: its rows are multiplied with it (movr: 1 is a million rides) [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = own_scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = custom_scale)]
     pub(crate) scale: Option<f64>,
 }
 
@@ -98,12 +100,12 @@ impl LoadArgs {
         // All fields by name, so that a new one is not forgotten.
         #[rustfmt::skip]
         let LoadArgs {
-            workload, own, warehouses, first_warehouse, total_warehouses, fleet, resume, foreign_keys, foreign_keys_only,
+            workload, custom, warehouses, first_warehouse, total_warehouses, fleet, resume, foreign_keys, foreign_keys_only,
             cluster, load_time, target: _, jobs: _, replace: _, seed: _, view: _, json: _,
         } = self;
-        let OwnArgs { scale } = own;
+        let CustomArgs { scale } = custom;
         let workload = Workload::read(workload)?;
-        let Workload::Own(own) = &workload else {
+        let Workload::Custom(custom) = &workload else {
             return match scale {
                 Some(_) => Err("--scale is for other workloads: the size of tpcc is --warehouses".to_owned()),
                 None => Ok(workload),
@@ -138,7 +140,7 @@ impl LoadArgs {
             ("--settle", settle.is_some()),
         ];
         refuse(&given, || {
-            format!("a load of {} takes --url, --scale, --seed, --jobs, --replace and --json", own.name)
+            format!("a load of {} takes --url, --scale, --seed, --jobs, --replace and --json", custom.name)
         })?;
         Ok(workload)
     }
@@ -148,7 +150,7 @@ impl RunArgs {
     /// Reads the workload, and refuses options of TPC-C where it is another one.
     pub(crate) fn read_workload(&self) -> Result<Workload, String> {
         let workload = Workload::read(&self.workload)?;
-        let Workload::Own(own) = &workload else { return Ok(workload) };
+        let Workload::Custom(custom) = &workload else { return Ok(workload) };
         #[rustfmt::skip]
         let DriveArgs {
             warehouses, first_warehouse, total_warehouses, fleet, affinity, style, mix, target: _, start: _, pace: _,
@@ -165,7 +167,7 @@ impl RunArgs {
             ("--style", *style != Style::Batch),
             ("--mix", *mix != Mix::standard()),
         ];
-        refuse(&given, || format!("what {} sends, and how often, stands in its file", own.name))?;
+        refuse(&given, || format!("what {} sends, and how often, stands in its file", custom.name))?;
         Ok(workload)
     }
 }
@@ -174,7 +176,7 @@ impl CheckArgs {
     /// Reads the workload, and refuses options of TPC-C where it is another one.
     pub(crate) fn read_workload(&self) -> Result<Workload, String> {
         let workload = Workload::read(&self.workload)?;
-        let Workload::Own(own) = &workload else { return Ok(workload) };
+        let Workload::Custom(custom) = &workload else { return Ok(workload) };
         let CheckArgs { workload: _, target: _, warehouses, first_warehouse, part, jobs, as_of, json: _ } = self;
         let given = [
             ("--warehouses", warehouses.is_some()),
@@ -183,7 +185,7 @@ impl CheckArgs {
             ("--jobs", jobs.is_some()),
             ("--as-of", as_of.is_some()),
         ];
-        refuse(&given, || format!("a check of {} takes --url and --json", own.name))?;
+        refuse(&given, || format!("a check of {} takes --url and --json", custom.name))?;
         Ok(workload)
     }
 }
@@ -201,8 +203,8 @@ pub(crate) fn scale(text: &str) -> Result<f64, String> {
     scale_up_to(text, movr::MAX_SCALE)
 }
 
-fn own_scale(text: &str) -> Result<f64, String> {
-    scale_up_to(text, workload::own::MAX_SCALE)
+fn custom_scale(text: &str) -> Result<f64, String> {
+    scale_up_to(text, workload::custom::MAX_SCALE)
 }
 
 fn scale_up_to(text: &str, largest: f64) -> Result<f64, String> {
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn a_workload_has_a_name_or_a_file() {
         assert!(matches!(Workload::read("tpcc"), Ok(Workload::Tpcc)));
-        assert!(matches!(Workload::read("movr"), Ok(Workload::Own(own)) if own.name == "movr"));
+        assert!(matches!(Workload::read("movr"), Ok(Workload::Custom(custom)) if custom.name == "movr"));
         assert!(Workload::read("nothing").unwrap_err().contains("bank"));
         assert!(Workload::read("/nowhere/mine.toml").unwrap_err().starts_with("/nowhere/mine.toml: can't read it"));
     }

@@ -3,7 +3,7 @@
 use record::acid::{AcidResult, LevelResult, Outcome, TestResult};
 use record::run::{CheckResult, Target, Tool};
 use target::{Gateways, Isolation, Session};
-use workload::tpcc::acid::{Place, not_offered, put_back, test_level};
+use workload::tpcc::acid::{TestDatabase, not_offered, put_back, test_level};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, check_only};
 
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &AcidArgs) -> Ended {
         let name = gateways.dialect().name();
         return Err(Failure::Usage(format!("{name} has no isolation level {level}: it has {}", names.join(", "))));
     }
-    let place = Place { gateways, warehouses: args.warehouses, seed: args.seed.unwrap_or_else(super::run::any_seed) };
+    let place =
+        TestDatabase { gateways, warehouses: args.warehouses, seed: args.seed.unwrap_or_else(super::run::any_seed) };
     let result = runtime()?.block_on(test(args, &place))?;
     if let Some(page) = &args.html {
         super::report::write(page, &report::acid_page(&result).file())?;
@@ -42,9 +43,9 @@ pub(crate) fn run(args: &AcidArgs) -> Ended {
     Ok(if result.passes() { Status::Done } else { Status::NotBelieved })
 }
 
-async fn test(args: &AcidArgs, place: &Place) -> Result<AcidResult, Failure> {
+async fn test(args: &AcidArgs, place: &TestDatabase) -> Result<AcidResult, Failure> {
     let stop = interrupt::stop();
-    let Place { gateways, warehouses, seed } = place;
+    let TestDatabase { gateways, warehouses, seed } = place;
     let mut session = Session::connect(gateways.first()).await?;
     let loaded = Catalog::read_complete(&mut session).await?.warehouses;
     if *warehouses > loaded {

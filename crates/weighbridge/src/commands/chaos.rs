@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::run::{Beside, Faults, measure, metrics, options};
 use super::{Ended, gateways, require_data};
 use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs, Workload};
-use crate::faults::{Fault, Place, asked};
+use crate::faults::{Fault, FaultTarget, asked};
 
 pub(crate) fn run(args: &ChaosArgs) -> Ended {
     let lasts = args.drive.pace.ramp + args.drive.pace.duration;
@@ -19,13 +19,13 @@ pub(crate) fn run(args: &ChaosArgs) -> Ended {
 }
 
 /// Where the faults are made.
-pub(super) fn place(target: &TargetArgs, lab: &LabTargetArgs, faults: &[Fault]) -> Result<Place, super::Failure> {
+pub(super) fn place(target: &TargetArgs, lab: &LabTargetArgs, faults: &[Fault]) -> Result<FaultTarget, super::Failure> {
     match lab.lab {
-        Some(kind) => Place::lab(kind, &super::lab::base(lab.dir.as_deref())?, faults),
+        Some(kind) => FaultTarget::lab(kind, &super::lab::base(lab.dir.as_deref())?, faults),
         None => {
             // What the URLs say is wrong with them comes first.
             gateways(target)?;
-            Place::of_urls(&target.urls, faults)
+            FaultTarget::of_urls(&target.urls, faults)
         }
     }
 }

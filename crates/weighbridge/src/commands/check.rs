@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use record::Plan;
 use record::run::CheckResult as Recorded;
 use target::{Gateways, Session};
-use workload::own::{self, Own, loaded};
+use workload::custom::{self, Custom, loaded};
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check};
 
@@ -20,8 +20,8 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "check")?;
     require_file(gateways.first())?;
-    if let Workload::Own(own) = &workload {
-        return show(&runtime()?.block_on(own_checks(&gateways, own))?, args.json);
+    if let Workload::Custom(custom) = &workload {
+        return show(&runtime()?.block_on(own_checks(&gateways, custom))?, args.json);
     }
     let worker = args.part.worker().map_err(Failure::Usage)?;
     let dialect = gateways.dialect();
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let catalog = runtime.block_on(async {
         Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?)
     })?;
-    if !catalog.keeps_data {
+    if !catalog.stores_data {
         return Err(super::without_data(&gateways, "check"));
     }
     let loaded = catalog.warehouses;
@@ -64,19 +64,19 @@ fn show(results: &[Recorded], json: bool) -> Ended {
 }
 
 /// The checks of a workload's file.
-async fn own_checks(gateways: &Gateways, own: &Own) -> Result<Vec<Recorded>, Failure> {
+async fn own_checks(gateways: &Gateways, custom: &Custom) -> Result<Vec<Recorded>, Failure> {
     let mut session = Session::connect(gateways.first()).await?;
     session.see_all_commits().await?;
-    loaded(own, &mut session).await?;
-    Ok(own::conditions::check(own, &mut session).await?)
+    loaded(custom, &mut session).await?;
+    Ok(custom::conditions::check(custom, &mut session).await?)
 }
 
 /// Checks what a run has driven, through the gateways that have outlived it.
 pub(super) fn after_run(options: &drive::Options, plan: &Plan) -> Result<Vec<Recorded>, Failure> {
     let runtime = runtime()?;
     let gateways = runtime.block_on(options.gateways.living())?;
-    if let drive::Workload::Own(own) = &options.workload {
-        let mut checks = runtime.block_on(own_checks(&gateways, own))?;
+    if let drive::Workload::Custom(custom) = &options.workload {
+        let mut checks = runtime.block_on(own_checks(&gateways, custom))?;
         // What is held over the whole run stands in its reconciliation.
         checks.retain(|check| check.skipped.is_none());
         return Ok(checks);

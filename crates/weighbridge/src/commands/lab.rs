@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::{Condition, Delays, Description, Distance, Kind, LabError, Layout, Network, Way};
+use lab::{Condition, Delays, Description, Distance, Kind, LabError, Layout, Network, RegionLink};
 use serde_json::json;
 
 use super::{Ended, Failure, Status, me};
@@ -133,7 +133,7 @@ fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Desc
 /// Whether a network has these regions, at these distances.
 fn is_as_far(network: &Network, delays: &Delays) -> bool {
     let number = |name: &String| delays.regions().iter().position(|region| region == name);
-    let fits = |way: &Way| match (number(&way.from), number(&way.to)) {
+    let fits = |way: &RegionLink| match (number(&way.from), number(&way.to)) {
         (Some(from), Some(to)) => delays.round_trip(from, to).as_micros() == u128::from(way.round_trip_us),
         _ => false,
     };
@@ -232,7 +232,7 @@ fn lines(found: &Description, folder: &Path, dir_args: &LabFolderArgs) -> String
             None => "not started".to_owned(),
         };
         text.push_str(&format!("  the network between them  {life}\n"));
-        for Way { from, to, address, round_trip_us, .. } in &network.ways {
+        for RegionLink { from, to, address, round_trip_us, .. } in &network.ways {
             let ms = *round_trip_us as f64 / 1000.0;
             text.push_str(&format!("    {from} to {to}: {address}, a round trip of {ms} ms\n"));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use drive::fleet::{Coming, Meeting, Worker};
+use drive::fleet::{JoinRequest, Rendezvous, Worker};
 use target::placement::Placement;
 use target::{Dialect, Gateways, Session};
 use workload::tpcc::catalog::Catalog;
@@ -18,8 +18,8 @@ use crate::progress::Progress;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
-    if let Workload::Own(own) = args.read_workload().map_err(Failure::Usage)? {
-        return super::load_own::run(args, &own);
+    if let Workload::Custom(custom) = args.read_workload().map_err(Failure::Usage)? {
+        return super::load_custom::run(args, &custom);
     }
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "load")?;
@@ -96,7 +96,7 @@ pub(super) fn plan(args: &LoadArgs, gateways: &Gateways, begun_warehouses: Optio
 }
 
 /// What a worker comes to the others with: the same data must be meant by all.
-fn coming(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> Coming {
+fn coming(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> JoinRequest {
     let catalog = &plan.catalog;
     let date = args.load_time.map_or_else(|| "that of the first worker".to_owned(), |date| date.to_string());
     let facts = vec![
@@ -107,7 +107,7 @@ fn coming(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> Coming {
         ("placement", catalog.placement.to_string()),
         ("--replace", args.replace.to_string()),
     ];
-    Coming { worker, errand: "load", facts, seed: catalog.seed, wait: args.fleet.fleet_wait }
+    JoinRequest { worker, task: "load", facts, seed: catalog.seed, wait: args.fleet.fleet_wait }
 }
 
 /// Loads a slice beside the other workers of a fleet: worker 1 makes the tables once all are there, and none goes on
@@ -116,25 +116,25 @@ fn with_others(
     runtime: &tokio::runtime::Runtime,
     gateways: &Gateways,
     mut plan: LoadPlan,
-    coming: Coming,
+    coming: JoinRequest,
     live: bool,
 ) -> Result<(LoadReport, f64), Failure> {
     let worker = coming.worker;
     announce(worker, coming.wait);
-    let meeting = runtime.block_on(async {
-        let meeting = Meeting::join(gateways, coming, &interrupt::stop()).await?;
+    let rendezvous = runtime.block_on(async {
+        let rendezvous = Rendezvous::join(gateways, coming, &interrupt::stop()).await?;
         if worker.number() == 1 {
             plan = begin(gateways, plan).await?;
-            meeting.ready().await?;
+            rendezvous.ready().await?;
         } else {
             plan.existing = Existing::Refuse;
-            meeting.first_is_ready().await?;
+            rendezvous.first_is_ready().await?;
         }
-        Ok::<_, Failure>((meeting, plan))
+        Ok::<_, Failure>((rendezvous, plan))
     });
-    let (meeting, plan) = meeting?;
+    let (rendezvous, plan) = rendezvous?;
     let (mut report, seconds) = with_progress(runtime, gateways, plan, live)?;
-    let lost: Vec<String> = runtime.block_on(meeting.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
+    let lost: Vec<String> = runtime.block_on(rendezvous.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
     if !lost.is_empty() {
         let of = worker.of();
         return Err(Failure::Failed(format!(

@@ -15,7 +15,7 @@ mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
-mod load_own;
+mod load_custom;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod null_server;
@@ -127,7 +127,7 @@ fn slice_of(worker: Worker, total: i32) -> Result<(i32, i32), Failure> {
 
 /// Refuses a target without data, with which there is nothing to do.
 fn require_data(gateways: &Gateways, what: &str) -> Result<(), Failure> {
-    match gateways.dialect().keeps_data() {
+    match gateways.dialect().stores_data() {
         true => Ok(()),
         false => Err(without_data(gateways, what)),
     }

@@ -2,8 +2,8 @@
 
 use stub::{Answers, Canned, Server};
 use target::null::Delay;
+use target::null_reply::Kind::{BigInt, Int, Text, Varchar};
 use target::postgres::Postgres;
-use target::reply::Kind::{BigInt, Int, Text, Varchar};
 use target::{Statement, Value};
 use workload::tpcc::catalog::{Catalog, FACTS};
 use workload::tpcc::{Style, statements};

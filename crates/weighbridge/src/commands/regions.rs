@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lab::{DATABASE, Delays, Distance, Kind, Layout, PostgresRegions};
 use record::regions::RegionsResult;
 use target::{Gateways, Session, Url};
-use tuning::regions::{Place, RegionsOptions};
+use tuning::regions::{RegionGateway, RegionsOptions};
 
 use super::lab::{base, delays, holder};
 use super::{Ended, Failure, Status, me, runtime};
@@ -55,7 +55,7 @@ pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
                     me()
                 )));
             }
-            places.push(Place { region, url: url.clone() });
+            places.push(RegionGateway { region, url: url.clone() });
         }
         let options = RegionsOptions { places, delays_ms: None, repeat: args.repeat, scale, seed, keep: false };
         let stop = interrupt::stop();
@@ -121,8 +121,9 @@ fn dir(dir: Option<&Path>) -> String {
 }
 
 fn lesson(args: &LabRegionsArgs, delays: &Delays, urls: &[String]) -> Result<RegionsResult, Failure> {
-    let place =
-        |(region, url): (&String, &String)| Ok::<_, Failure>(Place { region: region.clone(), url: Url::parse(url)? });
+    let place = |(region, url): (&String, &String)| {
+        Ok::<_, Failure>(RegionGateway { region: region.clone(), url: Url::parse(url)? })
+    };
     let places = args.regions.iter().zip(urls).map(place).collect::<Result<Vec<_>, _>>()?;
     let numbers = 0..places.len();
     let ms = |from: usize, to: usize| delays.round_trip(from, to).as_secs_f64() * 1000.0;

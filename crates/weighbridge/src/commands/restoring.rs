@@ -35,7 +35,7 @@ impl Keeper {
                 return Err(Failure::Usage(format!("--restore snapshot: {gateways} has none; {CHOICE}")));
             }
             Some(how) => how,
-            None if !gateways.dialect().keeps_data() => Restore::None,
+            None if !gateways.dialect().stores_data() => Restore::None,
             None if snapshot.is_some() => Restore::Snapshot,
             None => {
                 return Err(Failure::Usage(format!(
@@ -69,7 +69,7 @@ impl Keeper {
     /// goes on with it.
     pub(super) fn examine(&mut self, most: Option<u32>, resumed: bool) -> Result<String, Failure> {
         let gateways = Gateways::parse(&self.urls).map_err(|e| Failure::Usage(e.to_string()))?;
-        if !gateways.dialect().keeps_data() {
+        if !gateways.dialect().stores_data() {
             return Ok(gateways.to_string());
         }
         if self.how == Restore::Reload && most.is_some() {

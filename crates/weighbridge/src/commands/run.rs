@@ -14,7 +14,7 @@ use target::{Dialect, Gateways};
 
 use super::{Ended, Failure, Status, announce, gateways, human, require_data, require_file};
 use crate::cli::{DriveArgs, ResultFormat, RunArgs, USUAL_RESULTS, Workload};
-use crate::faults::{Fault, Injector, Place};
+use crate::faults::{Fault, FaultTarget, Injector};
 use crate::interrupt;
 use crate::metrics::Metrics;
 use crate::tui::RunView;
@@ -40,7 +40,7 @@ pub(super) fn options(args: &DriveArgs, workload: &Workload, gateways: Gateways)
         announce(worker, start.wait);
     }
     let workload = match workload {
-        Workload::Own(own) => drive::Workload::Own(own.clone()),
+        Workload::Custom(custom) => drive::Workload::Custom(custom.clone()),
         Workload::Tpcc => drive::Workload::Tpcc(Tpcc {
             warehouses: args.warehouses,
             first_warehouse: args.first_warehouse,
@@ -75,7 +75,7 @@ pub(super) fn any_seed() -> u64 {
 
 /// The faults that are laid over a run.
 pub(super) struct Faults {
-    pub(super) place: Arc<Place>,
+    pub(super) place: Arc<FaultTarget>,
     pub(super) list: Vec<Fault>,
 }
 
@@ -142,8 +142,8 @@ pub(super) fn drive_to_the_end(
     let make_folder = |plan: &record::Plan| {
         let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan))?;
         record::folder::hold(folder.path());
-        if let drive::Workload::Own(own) = &options.workload {
-            record::folder::write_whole(&folder.file(WORKLOAD), own.text.as_bytes())?;
+        if let drive::Workload::Custom(custom) = &options.workload {
+            record::folder::write_whole(&folder.file(WORKLOAD), custom.text.as_bytes())?;
         }
         say!(
             "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",

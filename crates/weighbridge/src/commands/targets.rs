@@ -2,7 +2,7 @@
 
 use report::{Capabilities, Target};
 use target::placement::Spread;
-use target::topology::Look;
+use target::topology::TopologyQuery;
 use target::{DATABASES, Dialect};
 use workload::tpcc::Style;
 
@@ -23,8 +23,8 @@ fn listed(dialect: &dyn Dialect) -> Target {
     let (verified, verified_with) = dialect.verified().said();
     let mut isolation = dialect.isolations().to_vec();
     isolation.sort_by_key(|level| *level != dialect.default_isolation());
-    let unit = |look: &Look| match look {
-        Look::Parts { unit, .. } => *unit,
+    let unit = |look: &TopologyQuery| match look {
+        TopologyQuery::Parts { unit, .. } => *unit,
         _ => None,
     };
     Target {

@@ -5,9 +5,9 @@ use record::run::{Target, Tool};
 use record::timing::{Speedup, TimeResult, Timed, Timing, median_of};
 use target::{Gateways, Protocol, Session};
 use tpcc::rng::Stream;
-use tuning::repeat::{Contestant, Rounds, repeat, shuffle};
+use tuning::bench_case::{BenchCase, Ending};
+use tuning::repeat::{Rounds, Variant, repeat, shuffle};
 use tuning::runner::{Limits, Runner};
-use tuning::subject::{Ending, Subject};
 use workload::template::Template;
 use workload::values::Values;
 
@@ -28,9 +28,9 @@ struct Side {
 }
 
 /// What one of the sessions that work side by side does.
-struct Lane {
+struct SessionSlot {
     runners: Vec<Runner>,
-    contestants: Vec<Contestant>,
+    variants: Vec<Variant>,
 }
 
 pub(crate) fn run(args: &TimeArgs) -> Ended {
@@ -125,17 +125,17 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
     let mut plans_before = Vec::new();
     // The times of each statement at each place, session by session.
     let mut times: Vec<Vec<Vec<f64>>> = Vec::new();
-    let mut lanes = Vec::new();
+    let mut slots = Vec::new();
     let mut interrupted = false;
     for sitting in 0..sittings {
-        lanes.clear();
+        slots.clear();
         for number in 0..args.concurrency {
             let number = u64::from(sitting * args.concurrency + number);
-            lanes.push(lane(args, transaction, sides, &values, seed, number, &limits).await?);
+            slots.push(slot(args, transaction, sides, &values, seed, number, &limits).await?);
         }
         if sitting == 0 {
-            plans_before = plans(args, &mut lanes[0]).await?;
-            times = vec![Vec::new(); lanes[0].contestants.len()];
+            plans_before = plans(args, &mut slots[0]).await?;
+            times = vec![Vec::new(); slots[0].variants.len()];
         }
         let share = args.repeat / sittings + u32::from(sitting < args.repeat % sittings);
         let rounds = Rounds {
@@ -144,7 +144,7 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
             shuffled: sides.len() > 1,
             seed: seed ^ u64::from(sitting),
         };
-        let ended = lanes.iter_mut().map(|lane| repeat(&mut lane.contestants, &mut lane.runners, rounds));
+        let ended = slots.iter_mut().map(|slot| repeat(&mut slot.variants, &mut slot.runners, rounds));
         for ended in join_all(ended).await {
             match ended {
                 Ok(()) => {}
@@ -153,13 +153,13 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
             }
         }
         for (at, times) in times.iter_mut().enumerate() {
-            times.extend(lanes.iter().map(|lane| lane.contestants[at].times_ms.clone()));
+            times.extend(slots.iter().map(|slot| slot.variants[at].times_ms.clone()));
         }
         if interrupted {
             break;
         }
     }
-    let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut lanes[0]).await? };
+    let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut slots[0]).await? };
     let comparison = (sides.len() > 1).then(|| Speedup::of(&pairs(&times, sittings > 1, args.warmup == 0))).flatten();
     let mut statements = Vec::new();
     let named = sides.iter().flat_map(|side| {
@@ -173,14 +173,14 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
             statement: sql.clone(),
             place,
             timing: if args.warmup > 0 { Timing::of_warm(times) } else { Timing::of(times) },
-            rows: lanes[0].contestants[at].rows,
+            rows: slots[0].variants[at].rows,
             plan_before: plans_before[at].clone(),
             plan_after: plans_after[at].clone(),
         });
     }
     let shown = args.rows.and_then(|most| {
-        let runner = lanes[0].contestants.last()?.runner;
-        lanes[0].runners[runner].last().map(|answer| report::rows_table(&cells(answer, most), answer.len()))
+        let runner = slots[0].variants.last()?.runner;
+        slots[0].runners[runner].last().map(|answer| report::rows_table(&cells(answer, most), answer.len()))
     });
     let kind = sides[0].gateways.dialect();
     let url = sides[0].gateways.to_string();
@@ -213,7 +213,7 @@ fn alike(sides: &[Side], args: &TimeArgs) -> bool {
 }
 
 /// A session for each gateway and set-up, and what is to be repeated in it.
-async fn lane(
+async fn slot(
     args: &TimeArgs,
     transaction: TransactionName,
     sides: &[Side],
@@ -221,7 +221,7 @@ async fn lane(
     seed: u64,
     number: u64,
     limits: &Limits,
-) -> Result<Lane, Failure> {
+) -> Result<SessionSlot, Failure> {
     let apart: Vec<&Side> = if alike(sides, args) { vec![&sides[0]] } else { sides.iter().collect() };
     let mut order: Vec<usize> = (0..apart.len()).collect();
     // Who connects first matters too.
@@ -240,13 +240,13 @@ async fn lane(
             setups[at].push(Runner::new(vec![session], url, &values, seed ^ number, limits.clone()).await?);
         }
     }
-    let mut lane = Lane { runners: setups.into_iter().flatten().collect(), contestants: Vec::new() };
+    let mut slot = SessionSlot { runners: setups.into_iter().flatten().collect(), variants: Vec::new() };
     for (at, side) in sides.iter().enumerate() {
         let dialect = side.gateways.dialect();
         let gateways = side.gateways.urls().len();
-        let first = (at * gateways) % lane.runners.len();
+        let first = (at * gateways) % slot.runners.len();
         for sql in &side.statements {
-            let subject = Subject {
+            let subject = BenchCase {
                 ending: match transaction {
                     TransactionName::None => Ending::Alone,
                     TransactionName::Commit => Ending::Commit,
@@ -254,26 +254,26 @@ async fn lane(
                 },
                 isolation: args.isolation,
                 protocol: if args.protocol == ProtocolName::Simple { Protocol::Simple } else { Protocol::Prepared },
-                ..Subject::of(Template::parse(sql.trim().trim_end_matches(';'), dialect.wire()))
+                ..BenchCase::of(Template::parse(sql.trim().trim_end_matches(';'), dialect.wire()))
             };
             // Before anything is run.
             values.clone().draw(subject.steps[0].statement.names()).map_err(|e| Failure::Usage(e.to_string()))?;
             for runner in first..first + gateways {
-                lane.contestants.push(Contestant::new(subject.clone(), runner));
+                slot.variants.push(Variant::new(subject.clone(), runner));
             }
         }
     }
-    Ok(lane)
+    Ok(slot)
 }
 
-/// The plan of each contestant's statement, with values of its own.
-async fn plans(args: &TimeArgs, lane: &mut Lane) -> Result<Vec<Option<record::query_plan::Plan>>, Failure> {
+/// The plan of each variant's statement, with values of its own.
+async fn plans(args: &TimeArgs, slot: &mut SessionSlot) -> Result<Vec<Option<record::query_plan::Plan>>, Failure> {
     let mut plans = Vec::new();
-    for contestant in &lane.contestants {
-        let runner = &mut lane.runners[contestant.runner];
+    for variant in &slot.variants {
+        let runner = &mut slot.runners[variant.runner];
         plans.push(match args.explain || args.explain_analyze {
             false => None,
-            true => runner.plan(&contestant.subject.steps[0].statement, args.explain_analyze).await?,
+            true => runner.plan(&variant.subject.steps[0].statement, args.explain_analyze).await?,
         });
     }
     Ok(plans)

@@ -1,8 +1,8 @@
 //! `weighbridge tune`: what is each technique worth on this database?
 
-use target::OwnSchema;
-use tuning::course::{self, Options};
+use target::ScratchSchema;
 use tuning::lesson::Lesson;
+use tuning::lesson_runner::{self, Options};
 use tuning::runner::Limits;
 
 use super::{Ended, Failure, Status, gateways, require_data, runtime};
@@ -54,7 +54,7 @@ fn show(args: &TuneShowArgs) -> Ended {
         return Ok(Status::Done);
     }
     for lesson in named(std::slice::from_ref(&args.lesson))? {
-        output::print(&course::described(&lesson, gateways.dialect())?)?;
+        output::print(&lesson_runner::described(&lesson, gateways.dialect())?)?;
     }
     Ok(Status::Done)
 }
@@ -77,7 +77,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
         seed: args.seed.unwrap_or_else(super::run::any_seed),
         budget: args.budget,
     };
-    let run = course::run(gateways.first(), &lessons, &options, &limits, |line| say!("{line}"));
+    let run = lesson_runner::run(gateways.first(), &lessons, &options, &limits, |line| say!("{line}"));
     let result = runtime()?.block_on(run).map_err(failure)?;
     if let Some(page) = &args.html {
         super::report::write(page, &report::tuning_page(&result).file())?;
@@ -105,7 +105,7 @@ pub(super) fn failure(error: tuning::Error) -> Failure {
 fn clean(target: &TargetArgs) -> Ended {
     let gateways = gateways(target)?;
     require_data(&gateways, "clean")?;
-    let schema: OwnSchema = course::schema(gateways.first()).map_err(failure)?;
+    let schema: ScratchSchema = lesson_runner::schema(gateways.first()).map_err(failure)?;
     let removed = runtime()?.block_on(async {
         let there = schema.exists().await?;
         if there {

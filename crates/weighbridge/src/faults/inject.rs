@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use record::fault::Fault as Made;
 
-use super::{Fault, Place};
+use super::{Fault, FaultTarget};
 
 /// How often a waiting fault looks whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
@@ -21,7 +21,7 @@ pub(crate) struct Injector {
 
 impl Injector {
     /// Makes each fault at its time after `start`.
-    pub(crate) fn start(place: &Arc<Place>, faults: &[Fault], start: Instant) -> Self {
+    pub(crate) fn start(place: &Arc<FaultTarget>, faults: &[Fault], start: Instant) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let make = |fault: &Fault| {
             let (place, fault, over) = (place.clone(), fault.clone(), over.clone());
@@ -39,7 +39,7 @@ impl Injector {
     }
 }
 
-fn inject(place: &Place, fault: &Fault, start: Instant, over: &AtomicBool) -> Made {
+fn inject(place: &FaultTarget, fault: &Fault, start: Instant, over: &AtomicBool) -> Made {
     let what = fault.action.to_string();
     let due = start + fault.at;
     while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {

@@ -11,7 +11,7 @@ use crate::cli::duration_or_zero;
 use crate::commands::Failure;
 
 pub(crate) use inject::Injector;
-pub(crate) use place::Place;
+pub(crate) use place::FaultTarget;
 pub(crate) use schedule::{Action, Fault, Role, UserCommand};
 
 /// The faults that were asked for on the command line and, behind them, those of a schedule, their commands numbered.

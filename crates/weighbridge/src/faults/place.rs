@@ -13,7 +13,7 @@ use crate::commands::Failure;
 
 /// The servers of a run under faults.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct FaultTarget {
     pub(crate) gateways: Gateways,
     /// Names by which a node is called, in the order of the nodes.
     names: Vec<Vec<String>>,
@@ -26,7 +26,7 @@ pub(crate) struct Place {
     crashed: AtomicBool,
 }
 
-impl Place {
+impl FaultTarget {
     /// The kept servers of a kind, reached through proxies if the faults need them.
     pub(crate) fn lab(kind: Kind, base: &Path, faults: &[Fault]) -> Result<Self, Failure> {
         let control = Control::of(kind, base)?;
@@ -59,8 +59,8 @@ impl Place {
             if urls.len() != gateways.urls().len() {
                 return Err(Failure::Usage("with faults of the network give each URL a --url of its own".to_owned()));
             }
-            let ways: Option<Vec<Way>> =
-                urls.iter().zip(gateways.urls()).map(|(text, url)| Way::of(text, url)).collect();
+            let ways: Option<Vec<HostInUrl>> =
+                urls.iter().zip(gateways.urls()).map(|(text, url)| HostInUrl::of(text, url)).collect();
             let ways =
                 ways.ok_or_else(|| Failure::Usage(format!("there is no network to be cut before {gateways}")))?;
             let addresses: Vec<String> = ways.iter().map(|way| way.address.clone()).collect();
@@ -174,13 +174,13 @@ fn behind_proxies(addresses: &[String], faults: &[Fault]) -> Result<(Vec<Proxy>,
 }
 
 /// A URL cut around its host and port.
-struct Way {
+struct HostInUrl {
     before: String,
     address: String,
     after: String,
 }
 
-impl Way {
+impl HostInUrl {
     /// `None` if the URL has no single host.
     fn of(text: &str, url: &target::Url) -> Option<Self> {
         fn cut(text: &str) -> Option<(&str, &str, &str)> {
@@ -239,11 +239,11 @@ mod tests {
             ("mariadb://me@db:3307/bench", "db:3307", "mariadb://me@X/bench"),
             ("mysql://me@[::1]/bench", "[::1]:3306", "mysql://me@X/bench"),
         ] {
-            let way = Way::of(text, &target::Url::parse(text).unwrap()).unwrap();
+            let way = HostInUrl::of(text, &target::Url::parse(text).unwrap()).unwrap();
             assert_eq!((way.address.as_str(), way.through("X").as_str()), (address, through));
         }
         for none in ["sqlite:a.db", "postgres://a,b/bench"] {
-            assert!(Way::of(none, &target::Url::parse(none).unwrap()).is_none(), "{none}");
+            assert!(HostInUrl::of(none, &target::Url::parse(none).unwrap()).is_none(), "{none}");
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
     fn faults_are_refused_where_they_cannot_be_made() {
         let refused = |urls: &[&str], fault: &str| {
             let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
-            match Place::of_urls(&urls, &[fault.parse().unwrap()]) {
+            match FaultTarget::of_urls(&urls, &[fault.parse().unwrap()]) {
                 Err(Failure::Usage(message)) => message,
                 other => panic!("{fault}: {other:?}"),
             }

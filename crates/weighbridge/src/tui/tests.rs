@@ -103,7 +103,7 @@ fn run(seconds: u32) -> RunState {
 /// A run in trouble, by three gateways.
 fn troubled() -> (RunState, Messages) {
     let mut plan = plan();
-    plan.left_standard = vec!["no keying and think times".into()];
+    plan.nonstandard = vec!["no keying and think times".into()];
     plan.pacing = Pacing::None;
     plan.gateways = [1, 2, 3]
         .map(|n| GatewayPlan {

@@ -6,6 +6,7 @@ mod acid;
 mod bad_input;
 mod book;
 mod crash;
+mod custom_workload;
 mod definitions;
 mod docs;
 mod examine;
@@ -20,7 +21,6 @@ mod null;
 mod odbc;
 #[cfg(feature = "otlp")]
 mod otlp;
-mod own;
 mod regions;
 mod results;
 mod same_data;

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use target::Url;
 use tpcc::input::Kind;
-use workload::tpcc::{Style, subjects};
+use workload::tpcc::{Style, statement_texts};
 
 use crate::support::{Place, done, json, weighbridge};
 
@@ -59,8 +59,8 @@ fn one_by_one(url: &str, place: &Place) {
         let dialect = Url::parse(url).unwrap().dialect();
         for kind in Kind::ALL {
             let found = calls(&run["statements"][kind.name()]);
-            let of_kind = subjects(style, dialect).into_iter().filter(|subject| subject.transaction == kind);
-            let expected: BTreeSet<&str> = of_kind.map(|subject| subject.name).collect();
+            let of_kind = statement_texts(style, dialect).into_iter().filter(|statement| statement.transaction == kind);
+            let expected: BTreeSet<&str> = of_kind.map(|statement| statement.name).collect();
             let seen: BTreeSet<&str> = found.keys().map(String::as_str).filter(|name| name.contains('.')).collect();
             assert_eq!(seen, expected, "{kind:?} in {name}");
             let ends: u64 = ["COMMIT", "ROLLBACK"].iter().filter_map(|verb| found.get(*verb)).sum();

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use target::{OwnSchema, Session, Url};
+use target::{ScratchSchema, Session, Url};
 
 use crate::bad_input::refused;
 use crate::support::{Place, Said, done, json, say, signal, weighbridge};
@@ -40,7 +40,7 @@ fn catalog(url: &str) -> Vec<String> {
         let name = |part: &target::topology::Part| format!("{} {:?} {:?}", part.table, part.index, part.partition);
         seen.extend(topology.tables.iter().map(name));
         for schema in SCHEMAS {
-            seen.push(format!("{schema} {}", OwnSchema::of(&url, schema).unwrap().exists().await.unwrap()));
+            seen.push(format!("{schema} {}", ScratchSchema::of(&url, schema).unwrap().exists().await.unwrap()));
         }
         seen
     })

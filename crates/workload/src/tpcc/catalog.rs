@@ -40,7 +40,7 @@ pub struct Catalog {
     /// Whether a step of the load can leave rows behind without its record.
     pub partial_steps: bool,
     /// Whether there are rows at all: a target without data has none, and answers as if it had.
-    pub keeps_data: bool,
+    pub stores_data: bool,
 }
 
 /// Why a database can't be driven or checked. One line that says what to do.
@@ -79,13 +79,13 @@ impl Catalog {
             foreign_keys,
             placement,
             partial_steps: false,
-            keeps_data: true,
+            stores_data: true,
         }
     }
 
     /// The facts of a target without data, which answers for any number of warehouses.
     pub fn without_data(warehouses: i32) -> Self {
-        Self { complete: true, keeps_data: false, ..Self::new(1, warehouses, 0, false) }
+        Self { complete: true, stores_data: false, ..Self::new(1, warehouses, 0, false) }
     }
 
     /// The rows that the load makes.
@@ -141,7 +141,7 @@ impl Catalog {
             foreign_keys: number("foreign_keys")? == 1,
             placement: Placement::from_facts(warehouses, &facts).ok_or(CatalogError::Unreadable("the placement"))?,
             partial_steps: facts.contains_key("partial_steps"),
-            keeps_data: !facts.contains_key("without_data"),
+            stores_data: !facts.contains_key("without_data"),
         })
     }
 
@@ -171,7 +171,7 @@ impl Catalog {
             ("foreign_keys", u8::from(self.foreign_keys).to_string()),
         ];
         let marks =
-            [("complete", self.complete), ("partial_steps", self.partial_steps), ("without_data", !self.keeps_data)];
+            [("complete", self.complete), ("partial_steps", self.partial_steps), ("without_data", !self.stores_data)];
         let marks = marks.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| (name, "1".to_owned()));
         let facts = own.into_iter().chain(marks).map(|(name, value)| (name.to_owned(), value));
         facts.chain(self.placement.facts()).collect()

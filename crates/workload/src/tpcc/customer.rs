@@ -1,8 +1,8 @@
 //! A customer by last name, as Payment and Order-Status find one (2.5.2.2, 2.6.2.2).
 
-use target::reply::Column;
-use target::reply::Kind::{Char, Int, SmallInt, Text, Varchar};
-use target::reply::Reply;
+use target::null_reply::Column;
+use target::null_reply::Kind::{Char, Int, SmallInt, Text, Varchar};
+use target::null_reply::Reply;
 use target::{Answer, Error, Row, Statement};
 
 /// Columns of a target without data, at usual lengths.

@@ -3,18 +3,18 @@
 use ::tpcc::DISTRICTS_PER_WAREHOUSE;
 use ::tpcc::input::Delivery;
 use ::tpcc::money::Cents;
-use target::reply::Column;
-use target::reply::Kind::{Int, Numeric, SmallInt};
-use target::reply::Reply;
-use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
+use target::null_reply::Column;
+use target::null_reply::Kind::{Int, Numeric, SmallInt};
+use target::null_reply::Reply;
+use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, StatementBatch, Value};
 
 use super::{Profile, Style, procedure};
 
 /// Columns of a target without data; an order has ten lines on average.
 pub(super) const AMOUNT: Column = Column::decimal(2525, 2);
 const LINES_AN_ORDER: usize = 10;
-const ORDER_ROW: &[Column] = &[Column::own(SmallInt, 1), Column::int(Int, 1)];
-const LINE_ROW: &[Column] = &[Column::own(SmallInt, 1), AMOUNT];
+const ORDER_ROW: &[Column] = &[Column::per_row(SmallInt, 1), Column::int(Int, 1)];
+const LINE_ROW: &[Column] = &[Column::per_row(SmallInt, 1), AMOUNT];
 
 /// Without a lock, which would look past the snapshot on TiDB, and see an order come that was not there (3.4.2.8). Another
 /// Delivery that was quicker is noticed when the row is taken.
@@ -194,14 +194,14 @@ async fn by_rows(session: &mut Session, input: &Delivery) -> Result<Delivered, E
 
 async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) -> Result<Option<i32>, Error> {
     let (w, d) = (input.w_id.into(), d_id.into());
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&OLDEST, &[w, d]);
     let [oldest] = session.send(&wave).await?;
     let Some(oldest) = oldest.get(0) else { return Ok(None) };
     let o_id = oldest.int(0)?;
     let key = [w, d, o_id.into()];
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call_rows(&TAKE, &[w], [[d, o_id.into()]].into_iter());
     // Written before they are read: a snapshot older than the order shows it once it is our own.
     wave.call(&ORDER_WRITE, &[w, d, o_id.into(), input.carrier_id.into()]);
@@ -217,7 +217,7 @@ async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) ->
     }
     let amount: Cents = lines.rows().map(|row| row.cents(1)).sum::<Result<_, _>>()?;
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&CUSTOMER, &[w, d, order.only()?.int(1)?.into(), Decimal::cents(amount).into()]);
     let [customer] = session.send(&wave).await?;
     customer.expect_affected(1)?;
@@ -236,7 +236,7 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
     }
 
     let carrier = [w, input.carrier_id.into()];
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call_rows(&TAKE, &[w], orders.iter().copied());
     let [taken, updated, lines] = match multi_row_update {
         MultiRowUpdate::FromReturning => {
@@ -270,7 +270,7 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
         customers.push([d_id.into(), row.int(1)?.into(), amount.into()]);
     }
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     match multi_row_update {
         MultiRowUpdate::FromReturning => wave.call_rows(&CUSTOMERS, &[w], customers.into_iter()),
         MultiRowUpdate::Join => wave.call_rows(&CUSTOMERS_JOIN, &[w], customers.into_iter()),
@@ -292,7 +292,7 @@ async fn oldest_orders(
     w_id: i32,
 ) -> Result<[Option<i32>; DISTRICTS_PER_WAREHOUSE as usize], Error> {
     let mut o_ids = [None; DISTRICTS_PER_WAREHOUSE as usize];
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     if multi_row_update == MultiRowUpdate::OneByOne {
         for d_id in 1..=DISTRICTS_PER_WAREHOUSE {
             wave.call(&OLDEST, &[w_id.into(), d_id.into()]);

@@ -137,14 +137,15 @@ fn generate_as<F: Files>(
         None => !rows::global(table) || plan.first_warehouse == 1,
     };
     let tables = TABLES.into_iter().filter(wanted);
-    let sheets: Vec<Sheet<F>> =
-        tables.map(|table| Sheet::begin(plan, table, destination)).collect::<io::Result<_>>()?;
-    progress.expected_rows.store(sheets.iter().map(Sheet::expected_rows).sum(), Ordering::Relaxed);
+    let writers: Vec<TableWriter<F>> =
+        tables.map(|table| TableWriter::begin(plan, table, destination)).collect::<io::Result<_>>()?;
+    progress.expected_rows.store(writers.iter().map(TableWriter::expected_rows).sum(), Ordering::Relaxed);
 
-    let desk = Desk { sheets: &sheets, dealt: Mutex::new(vec![0; sheets.len()]), failed: AtomicBool::new(false) };
+    let queue =
+        ChunkQueue { writers: &writers, dealt: Mutex::new(vec![0; writers.len()]), failed: AtomicBool::new(false) };
     std::thread::scope(|scope| {
         let workers: Vec<_> =
-            (0..plan.jobs.max(1)).map(|_| scope.spawn(|| desk.work(&plan.population, progress))).collect();
+            (0..plan.jobs.max(1)).map(|_| scope.spawn(|| queue.work(&plan.population, progress))).collect();
         // All are waited for; the first error is told.
         let ended: Vec<io::Result<()>> = workers
             .into_iter()
@@ -152,7 +153,7 @@ fn generate_as<F: Files>(
             .collect();
         ended.into_iter().collect::<io::Result<()>>()
     })?;
-    let mut done = sheets.into_iter().map(Sheet::end).collect::<io::Result<Vec<_>>>()?;
+    let mut done = writers.into_iter().map(TableWriter::end).collect::<io::Result<Vec<_>>>()?;
     done.sort_by_key(|file| file.table);
     Ok(done)
 }
@@ -164,47 +165,47 @@ struct Chunk {
 }
 
 /// What is to be made, dealt out to the threads.
-struct Desk<'a, F: Files> {
-    sheets: &'a [Sheet<F>],
-    /// Pieces of each sheet that have been dealt out.
+struct ChunkQueue<'a, F: Files> {
+    writers: &'a [TableWriter<F>],
+    /// Pieces of each writer that have been dealt out.
     dealt: Mutex<Vec<u64>>,
     failed: AtomicBool,
 }
 
-impl<'a, F: Files> Desk<'a, F> {
+impl<'a, F: Files> ChunkQueue<'a, F> {
     fn work(&self, population: &Population, progress: &GenerateProgress) -> io::Result<()> {
-        while let Some((sheet, chunk)) = self.deal() {
-            let made = sheet.make(&chunk, population, progress).and_then(|made| sheet.append(chunk.number, made));
+        while let Some((writer, chunk)) = self.deal() {
+            let made = writer.make(&chunk, population, progress).and_then(|made| writer.append(chunk.number, made));
             match made {
                 Ok(rows) => progress.rows.fetch_add(rows, Ordering::Relaxed),
                 Err(e) => {
                     self.failed.store(true, Ordering::Relaxed);
-                    sheet.give_up();
-                    return Err(sheet.named(e));
+                    writer.give_up();
+                    return Err(writer.named(e));
                 }
             };
         }
         Ok(())
     }
 
-    /// The next chunk of the sheet that is furthest behind.
-    fn deal(&self) -> Option<(&'a Sheet<F>, Chunk)> {
+    /// The next chunk of the writer that is furthest behind.
+    fn deal(&self) -> Option<(&'a TableWriter<F>, Chunk)> {
         if self.failed.load(Ordering::Relaxed) {
             return None;
         }
         let mut dealt = locked(&self.dealt);
-        let done = |i: usize| dealt[i] as f64 / self.sheets[i].pieces as f64;
-        let open = (0..self.sheets.len()).filter(|i| dealt[*i] < self.sheets[*i].pieces);
+        let done = |i: usize| dealt[i] as f64 / self.writers[i].pieces as f64;
+        let open = (0..self.writers.len()).filter(|i| dealt[*i] < self.writers[*i].pieces);
         let i = open.min_by(|a, b| done(*a).total_cmp(&done(*b)))?;
-        let sheet = &self.sheets[i];
+        let writer = &self.writers[i];
         let start = dealt[i];
-        dealt[i] = (start + sheet.pieces_at_once).min(sheet.pieces);
-        Some((sheet, Chunk { number: start / sheet.pieces_at_once, pieces: start..dealt[i] }))
+        dealt[i] = (start + writer.pieces_at_once).min(writer.pieces);
+        Some((writer, Chunk { number: start / writer.pieces_at_once, pieces: start..dealt[i] }))
     }
 }
 
 /// A table's file in the making.
-struct Sheet<F: Files> {
+struct TableWriter<F: Files> {
     table: &'static Table,
     path: Option<PathBuf>,
     first_warehouse: i32,
@@ -223,7 +224,7 @@ struct Writing<F: Files> {
     rows: u64,
 }
 
-impl<F: Files> Sheet<F> {
+impl<F: Files> TableWriter<F> {
     fn begin(plan: &GeneratePlan, table: &'static Table, destination: &Destination) -> io::Result<Self> {
         let (first_warehouse, warehouses) =
             if rows::global(table) { (0, 1) } else { (plan.first_warehouse, plan.warehouses) };

@@ -140,7 +140,7 @@ impl State {
     }
 
     /// The beginning of a ledger of acknowledgements: its header, and each district as it is.
-    pub fn opening(&self) -> Vec<u8> {
+    pub fn ledger_header(&self) -> Vec<u8> {
         let mut journal = Journal::default();
         for ((w_id, d_id), district) in &self.districts {
             let District { next_o_id, ytd, undelivered } = *district;

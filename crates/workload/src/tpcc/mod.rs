@@ -17,9 +17,9 @@ mod procedure;
 pub mod rows;
 pub mod rules;
 pub mod schema;
+mod statement_text;
 mod stock_level;
 mod style;
-mod subject;
 
 use ::tpcc::input::{Delivery, Input, Kind};
 use ::tpcc::text::Text;
@@ -30,9 +30,9 @@ pub use new_order::{NewOrderOutput, OrderedLine};
 pub use order_status::{OrderStatusOutput, StatusLine};
 pub use payment::PaymentOutput;
 pub use procedure::make_routines;
+pub use statement_text::{Named, StatementText, named, statement_texts};
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
-pub use subject::{Named, Subject, named, subjects};
 
 /// How the transactions of a run are sent.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub enum Output {
 ///
 /// # Errors
 /// The database's refusal.
-pub async fn make_ready(session: &mut Session, style: Style) -> Result<(), Error> {
+pub async fn prepare(session: &mut Session, style: Style) -> Result<(), Error> {
     if style == Style::Pipeline {
         session.pipeline();
     }

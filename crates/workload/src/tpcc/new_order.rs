@@ -4,10 +4,10 @@ use ::tpcc::UNUSED_ITEM;
 use ::tpcc::input::{Line, NewOrder};
 use ::tpcc::money::{Cents, Rate, total_amount};
 use ::tpcc::text::Text;
-use target::reply::Column;
-use target::reply::Kind::{Char, Int, Numeric, SmallInt, Timestamp, Varchar};
-use target::reply::Reply;
-use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, Value, Wave};
+use target::null_reply::Column;
+use target::null_reply::Kind::{Char, Int, Numeric, SmallInt, Timestamp, Varchar};
+use target::null_reply::Reply;
+use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, StatementBatch, Value};
 
 use super::customer::{CREDIT, LAST};
 use super::{Profile, Style, procedure, rate, text};
@@ -18,7 +18,7 @@ const NAME: Column = Column::text(Varchar, "vMwDdYgfCSgyWeWErT");
 const DATA: Column = Column::text(Varchar, "SpfowHPpCJyPWLAOyYfyAKGFRDVXlMhcDpVfEb");
 const QUANTITY: Column = Column::int(SmallInt, 55);
 const DIST: Column = Column::text(Char, "kqHYTjiDnfEBDXLvdjbRCTaQ");
-const STOCK_ROW: &[Column] = &[Column::own(Int, 1), Column::own(Int, 2), QUANTITY, DATA, DIST];
+const STOCK_ROW: &[Column] = &[Column::per_row(Int, 1), Column::per_row(Int, 2), QUANTITY, DATA, DIST];
 /// It has no row for the unused item.
 const UNUSED: i64 = UNUSED_ITEM as i64;
 
@@ -75,7 +75,7 @@ static ITEMS: Statement = Statement::multi_row(
     15,
 )
 .takes_a_row(&[Int])
-.replies(Reply::each(1, &[Column::own(Int, 1), PRICE, NAME, DATA]).without(1, UNUSED));
+.replies(Reply::each(1, &[Column::per_row(Int, 1), PRICE, NAME, DATA]).without(1, UNUSED));
 static STOCK_READ: Statement = Statement::new(
     "new_order.stock_read",
     "SELECT s_quantity, s_data, CASE CAST($3 AS INTEGER) WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 \
@@ -267,7 +267,7 @@ async fn end(session: &mut Session, input: &NewOrder, order: &mut NewOrderOutput
 /// The profile, a row a statement.
 async fn by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let mut order = open_by_rows(session, input).await?;
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     insert_order(&mut wave, input, &order);
     let [inserted, queued] = session.send(&wave).await?;
     inserted.expect_affected(1)?;
@@ -290,7 +290,7 @@ async fn in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOut
     let stocks = update_stocks(session, input, &order, &lines).await?;
     order.lines = found.into_iter().zip(stocks).map(|((line, item), stock)| show(line, item, stock)).collect();
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     insert_lines(&mut wave, input, order.o_id, 1, &order.lines);
     order.rolled_back = order.lines.len() < input.lines.len();
     let [inserted] = if order.rolled_back {
@@ -308,7 +308,7 @@ async fn in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOut
 /// Steps 1 to 3 of the profile, a row a statement.
 async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&WAREHOUSE, &[w]).call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
     wave.call(&CUSTOMER, &[w, d, input.c_id.into()]);
     let [warehouse, district, district_write, customer] = session.send(&wave).await?;
@@ -331,7 +331,7 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
 /// Steps 1 to 3 of the profile, warehouse and customer in one statement, and the items of all lines.
 async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOrderOutput, Answer), Error> {
     let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     // The district last: its row is locked from here on.
     wave.call(&ENTRY, &[w, d, input.c_id.into()]);
     wave.call_rows(&ITEMS, &[], input.lines.iter().map(|line| [line.i_id.into()]));
@@ -364,7 +364,7 @@ async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOr
 }
 
 /// Step 4 of the profile: ORDER and NEW-ORDER.
-fn insert_order(wave: &mut Wave<'_>, input: &NewOrder, order: &NewOrderOutput) {
+fn insert_order(wave: &mut StatementBatch<'_>, input: &NewOrder, order: &NewOrderOutput) {
     let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
     let ol_cnt = Value::Int(input.lines.len() as i64);
     let all_local = i32::from(input.all_local()).into();
@@ -378,13 +378,13 @@ fn insert_order(wave: &mut Wave<'_>, input: &NewOrder, order: &NewOrderOutput) {
 async fn lines_by_rows(session: &mut Session, input: &NewOrder, o_id: i32) -> Result<Vec<OrderedLine>, Error> {
     let mut ordered = Vec::with_capacity(input.lines.len());
     for line in input.lines.iter() {
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call(&ITEM, &[line.i_id.into()]);
         let [item] = session.send(&wave).await?;
         let Some(item) = find_item(&item, line)? else { break };
 
         let key = [line.supply_w_id.into(), line.i_id.into()];
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call(&STOCK_READ, &[key[0], key[1], input.d_id.into()]);
         let [stock] = session.send(&wave).await?;
         let row = stock.only()?;
@@ -392,7 +392,7 @@ async fn lines_by_rows(session: &mut Session, input: &NewOrder, o_id: i32) -> Re
         let stock = Stock { quantity, original: row.text(1)?.contains(ORIGINAL), dist_info: text(row, 2)? };
 
         let remote = i32::from(line.supply_w_id != input.w_id);
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call(&STOCK_WRITE, &[key[0], key[1], quantity.into(), line.quantity.into(), remote.into()]);
         ordered.push(show(line, item, stock));
         insert_lines(&mut wave, input, o_id, ordered.len(), &ordered[ordered.len() - 1..]);
@@ -439,7 +439,7 @@ async fn update_stocks(
             let repeats = round.last().is_some_and(|&last| same(last, at));
             if repeats { later.push(at) } else { round.push(at) }
         }
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         if inserts_order {
             insert_order(&mut wave, input, order);
         }
@@ -510,7 +510,13 @@ fn show(line: &Line, item: Item, stock: Stock) -> OrderedLine {
 }
 
 /// Adds the insert of `lines`, whose first has the number `first` in its order.
-fn insert_lines<'a>(wave: &mut Wave<'a>, input: &NewOrder, o_id: i32, first: usize, lines: &'a [OrderedLine]) {
+fn insert_lines<'a>(
+    wave: &mut StatementBatch<'a>,
+    input: &NewOrder,
+    o_id: i32,
+    first: usize,
+    lines: &'a [OrderedLine],
+) {
     let order = [input.w_id.into(), input.d_id.into(), o_id.into()];
     let rows = lines.iter().enumerate().map(|(at, shown)| {
         let (line, number) = (&shown.line, Value::Int((first + at) as i64));

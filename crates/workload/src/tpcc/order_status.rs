@@ -3,10 +3,10 @@
 use ::tpcc::input::{CustomerBy, OrderStatus};
 use ::tpcc::money::Cents;
 use ::tpcc::text::Text;
-use target::reply::Column;
-use target::reply::Kind::{Int, SmallInt, Timestamp};
-use target::reply::Reply;
-use target::{Access, Error, Row, Session, Statement, Value, Wave};
+use target::null_reply::Column;
+use target::null_reply::Kind::{Int, SmallInt, Timestamp};
+use target::null_reply::Reply;
+use target::{Access, Error, Row, Session, Statement, StatementBatch, Value};
 
 use super::customer::{BALANCE, FIRST, LAST, MIDDLE};
 use super::delivery::AMOUNT;
@@ -102,16 +102,16 @@ pub(super) async fn run(
     let (customer, order) = match &input.customer {
         CustomerBy::Number(c_id) => {
             let key: [Value<'_>; 3] = [w, d, (*c_id).into()];
-            let mut wave = Wave::new();
+            let mut wave = StatementBatch::new();
             wave.call(&CUSTOMER, &key).call(&LAST_ORDER, &key);
             let [customer, order] = session.send(&wave).await?;
             (customer, order)
         }
         CustomerBy::LastName(name) => {
-            let mut wave = Wave::new();
+            let mut wave = StatementBatch::new();
             wave.call(&customer::BY_NAME, &[w, d, name.as_str().into()]);
             let [found] = session.send(&wave).await?;
-            let mut wave = Wave::new();
+            let mut wave = StatementBatch::new();
             wave.call(&LAST_ORDER, &[w, d, customer::middle(&found)?.int(0)?.into()]);
             let [order] = session.send(&wave).await?;
             (found, order)
@@ -122,7 +122,7 @@ pub(super) async fn run(
     let order = order.only()?;
     let o_id = order.int(0)?;
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&LINES, &[w, d, o_id.into()]);
     let [lines] = session.send_and_commit(&wave).await?;
     if lines.is_empty() {

@@ -3,10 +3,10 @@
 use ::tpcc::input::{CustomerBy, Payment};
 use ::tpcc::money::{Cents, Rate};
 use ::tpcc::text::Text;
-use target::reply::Column;
-use target::reply::Kind::{self, Char, Int, Numeric, SmallInt, Timestamp, Varchar};
-use target::reply::Reply;
-use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, Value, Wave};
+use target::null_reply::Column;
+use target::null_reply::Kind::{self, Char, Int, Numeric, SmallInt, Timestamp, Varchar};
+use target::null_reply::Reply;
+use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, StatementBatch, Value};
 
 use super::customer::{BALANCE, CREDIT_BY_DISTRICT as CREDIT, CREDIT_LIM, DISCOUNT, FIRST, LAST, MIDDLE};
 use super::{Profile, Style, customer, procedure, rate, text};
@@ -139,9 +139,9 @@ pub struct PaymentOutput {
     /// `C_ID`, found by name or entered.
     pub c_id: i32,
     /// The warehouse where it was paid.
-    pub warehouse: Place,
+    pub warehouse: NamedAddress,
     /// The district where it was paid.
-    pub district: Place,
+    pub district: NamedAddress,
     /// `C_FIRST`.
     pub c_first: Text<16>,
     /// `C_MIDDLE`.
@@ -170,7 +170,7 @@ pub struct PaymentOutput {
 
 /// A warehouse or a district as shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct NamedAddress {
     /// Its name.
     pub name: Text<10>,
     /// Its address.
@@ -205,7 +205,7 @@ impl Address {
     }
 }
 
-impl Place {
+impl NamedAddress {
     /// Reads the six columns from `first` on.
     pub(super) fn read(row: Row<'_>, first: usize) -> Result<Self, Error> {
         Ok(Self { name: text(row, first)?, address: Address::read(row, first + 1)? })
@@ -225,7 +225,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let by_rows = profile.style == Style::Row || !returning;
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     if by_rows {
         wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
         wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
@@ -233,7 +233,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
         wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
     }
     let places = wave.len();
-    let pay = |wave: &mut Wave<'_>, c_id: i32| {
+    let pay = |wave: &mut StatementBatch<'_>, c_id: i32| {
         let c_id = c_id.into();
         if by_rows {
             wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id, amount]).call(&CUSTOMER_READ, &[c_w, c_d, c_id]);
@@ -254,7 +254,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
         CustomerBy::Number(c_id) => *c_id,
         CustomerBy::LastName(_) => {
             let c_id = customer::middle(read(&paid)?)?.int(0)?;
-            let mut wave = Wave::new();
+            let mut wave = StatementBatch::new();
             pay(&mut wave, c_id);
             paid = session.send_all(&wave).await?;
             c_id
@@ -263,7 +263,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let (warehouse, district) = answers.split_at(places / 2);
     let (warehouse, district, row) = (read(warehouse)?.only()?, read(district)?.only()?, read(&paid)?.only()?);
     let h_date_us = warehouse.timestamp(6)?;
-    let (warehouse, district) = (Place::read(warehouse, 0)?, Place::read(district, 0)?);
+    let (warehouse, district) = (NamedAddress::read(warehouse, 0)?, NamedAddress::read(district, 0)?);
     let c_credit: Text<2> = text(row, 10)?;
 
     // W_NAME, four blanks, D_NAME.
@@ -276,7 +276,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
         if by_rows {
             read_data(session, &key, &mut data).await?;
         }
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         let statement = if by_rows { &DATA_WRITE } else { &DATA };
         wave.call(statement, &[key[0], key[1], key[2], data.as_str().into()]).call(&HISTORY, &history);
         let [written, inserted] = session.send_and_commit(&wave).await?;
@@ -290,7 +290,7 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
         }
         Some(data)
     } else {
-        let mut wave = Wave::new();
+        let mut wave = StatementBatch::new();
         wave.call(&HISTORY, &history);
         let [inserted] = session.send_and_commit(&wave).await?;
         inserted.expect_affected(1)?;
@@ -327,7 +327,7 @@ fn read(answers: &[Answer]) -> Result<&Answer, Error> {
 
 /// Puts the customer's C_DATA behind `data`, cut at its length.
 async fn read_data(session: &mut Session, key: &[Value<'_>; 3], data: &mut String) -> Result<(), Error> {
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&DATA_READ, key);
     let [old] = session.send(&wave).await?;
     data.push_str(old.only()?.text(0)?);

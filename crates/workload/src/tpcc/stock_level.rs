@@ -1,10 +1,10 @@
 //! Stock-Level (2.8).
 
 use ::tpcc::input::StockLevel;
-use target::reply::Column;
-use target::reply::Kind::{BigInt, Int, SmallInt};
-use target::reply::Reply;
-use target::{Error, Session, Statement, Wave};
+use target::null_reply::Column;
+use target::null_reply::Kind::{BigInt, Int, SmallInt};
+use target::null_reply::Reply;
+use target::{Error, Session, Statement, StatementBatch};
 
 use super::{Profile, Style, procedure};
 
@@ -41,12 +41,12 @@ pub(super) async fn run(
         return procedure::stock_level(session, profile.isolation, input).await;
     }
     let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&DISTRICT, &[w, d]);
     let [district] = session.send(&wave).await?;
     let next_o_id = district.only()?.int(0)?;
 
-    let mut wave = Wave::new();
+    let mut wave = StatementBatch::new();
     wave.call(&LOW_STOCK, &[w, d, next_o_id.into(), input.threshold.into()]);
     let [count] = session.send(&wave).await?;
     Ok(StockLevelOutput { low_stock: count.only()?.int(0)? })

@@ -10,7 +10,7 @@ use tpcc::mix::Mix;
 use tpcc::terminal::Terminal;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{Existing, LoadPlan, LoadProgress, load};
-use workload::tpcc::{Output, Profile, Style, execute, make_ready};
+use workload::tpcc::{Output, Profile, Style, execute, prepare};
 
 /// Seed of every test's data and inputs.
 pub(crate) const SEED: u64 = 42;
@@ -18,10 +18,10 @@ pub(crate) const SEED: u64 = 42;
 /// A database that vanishes with the value.
 pub(crate) struct Database {
     pub(crate) url: Url,
-    _place: Place,
+    _place: NamedAddress,
 }
 
-enum Place {
+enum NamedAddress {
     Folder(TempDir),
     Postgres(lab::Postgres),
     MariaDb(lab::MariaDb),
@@ -33,7 +33,7 @@ impl Database {
     pub(crate) fn sqlite() -> Database {
         let folder = tempfile::tempdir().unwrap();
         let url = Url::parse(&format!("sqlite:{}", folder.path().join("tpcc.db").display())).unwrap();
-        Database { url, _place: Place::Folder(folder) }
+        Database { url, _place: NamedAddress::Folder(folder) }
     }
 
     /// An empty database on a PostgreSQL server, if one can be had.
@@ -41,7 +41,7 @@ impl Database {
         let server = lab::postgres_or_skip()?;
         server.create_database("tpcc").unwrap();
         let url = Url::parse(&server.url("tpcc")).unwrap();
-        Some(Database { url, _place: Place::Postgres(server) })
+        Some(Database { url, _place: NamedAddress::Postgres(server) })
     }
 
     /// An empty database on a MariaDB server, if one can be had.
@@ -49,7 +49,7 @@ impl Database {
         let server = lab::mariadb_or_skip()?;
         server.create_database("tpcc").unwrap();
         let url = Url::parse(&server.url("tpcc")).unwrap();
-        Some(Database { url, _place: Place::MariaDb(server) })
+        Some(Database { url, _place: NamedAddress::MariaDb(server) })
     }
 
     /// An empty database on a TiDB server, if one can be had.
@@ -57,7 +57,7 @@ impl Database {
         let server = lab::tidb_or_skip()?;
         server.create_database("tpcc").unwrap();
         let url = Url::parse(&server.url("tpcc")).unwrap();
-        Some(Database { url, _place: Place::TiDb(server) })
+        Some(Database { url, _place: NamedAddress::TiDb(server) })
     }
 
     /// Loads it, in place of what it holds.
@@ -101,7 +101,7 @@ impl Database {
         let mut sessions = Vec::new();
         for style in &styles {
             let mut session = self.session().await;
-            make_ready(&mut session, *style).await.unwrap();
+            prepare(&mut session, *style).await.unwrap();
             sessions.push(session);
         }
         let mut outputs = Vec::with_capacity(transactions);

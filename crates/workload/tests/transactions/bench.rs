@@ -14,7 +14,7 @@ use workload::tpcc::load::{LoadPlan, LoadProgress};
 use workload::tpcc::schema;
 use workload::tpcc::{
     Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput, Profile, StockLevelOutput, Style, execute,
-    make_ready,
+    prepare,
 };
 
 use crate::record::Record;
@@ -57,7 +57,7 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) async fn new(url: &Url, style: Style, book: &SharedBook) -> Bench {
         let mut session = Session::connect(url).await.unwrap();
-        make_ready(&mut session, style).await.unwrap();
+        prepare(&mut session, style).await.unwrap();
         let profile = Profile { style, isolation: session.dialect().default_isolation() };
         Bench { session, profile, url: url.clone(), book: book.clone() }
     }
@@ -65,7 +65,7 @@ impl Bench {
     /// A session beside this one.
     pub(crate) async fn another(&self) -> Bench {
         let mut session = Session::connect(&self.url).await.unwrap();
-        make_ready(&mut session, self.profile.style).await.unwrap();
+        prepare(&mut session, self.profile.style).await.unwrap();
         Bench { session, profile: self.profile, url: self.url.clone(), book: self.book.clone() }
     }
 

@@ -24,7 +24,7 @@ const PIECES_AHEAD: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Bulk<'s> {
     session: &'s mut Session,
-    way: Way,
+    way: LoadMethod,
     /// Every field is followed by the separator, the last one of a row until the row ends.
     buffer: Vec<u8>,
     separator: u8,
@@ -35,7 +35,7 @@ pub(crate) struct Bulk<'s> {
 }
 
 #[derive(Debug)]
-enum Way {
+enum LoadMethod {
     /// Lines of fields, taken by a statement that runs until the last piece; it has the connection so long.
     LoadData { pieces: mpsc::Sender<Bytes>, running: JoinHandle<(Conn, mysql_async::Result<()>)> },
     /// Lists of literals behind this INSERT.
@@ -63,17 +63,17 @@ impl<'s> Bulk<'s> {
             let done = conn.query_drop(sql).await;
             (conn, done)
         });
-        Ok(Self::new(session, Way::LoadData { pieces, running }))
+        Ok(Self::new(session, LoadMethod::LoadData { pieces, running }))
     }
 
     pub(super) fn insert(session: &'s mut Session, table: &Table) -> Self {
         let head = format!("INSERT INTO {} ({}) VALUES ", table.name, table.column_list());
-        Self::new(session, Way::Insert { head })
+        Self::new(session, LoadMethod::Insert { head })
     }
 
-    fn new(session: &'s mut Session, way: Way) -> Self {
+    fn new(session: &'s mut Session, way: LoadMethod) -> Self {
         let buffer = Vec::with_capacity(CHUNK_BYTES + ROOM);
-        let separator = if matches!(way, Way::LoadData { .. }) { b'\t' } else { b',' };
+        let separator = if matches!(way, LoadMethod::LoadData { .. }) { b'\t' } else { b',' };
         Self { session, way, buffer, separator, timestamp: TimestampText::default(), rows: 0, bytes: 0, stored: 0 }
     }
 
@@ -89,12 +89,12 @@ impl<'s> Bulk<'s> {
         self.bytes += self.buffer.len() as u64;
         let piece = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES + ROOM));
         match &mut self.way {
-            Way::LoadData { pieces, .. } => {
+            LoadMethod::LoadData { pieces, .. } => {
                 // Refused only if the statement has ended early: `finish` says why.
                 let _ = pieces.send(piece.into()).await;
                 Ok(())
             }
-            Way::Insert { .. } => {
+            LoadMethod::Insert { .. } => {
                 let conn = self.session.conn()?;
                 conn.query_drop(piece).await.map_err(error)?;
                 self.stored += conn.affected_rows();
@@ -105,7 +105,7 @@ impl<'s> Bulk<'s> {
 
     pub(crate) async fn finish(mut self) -> Result<Loaded, Error> {
         self.flush().await?;
-        if let Way::LoadData { pieces, running } = self.way {
+        if let LoadMethod::LoadData { pieces, running } = self.way {
             drop(pieces);
             let (conn, done) = running
                 .await
@@ -121,7 +121,7 @@ impl<'s> Bulk<'s> {
     }
 
     fn end_row(&mut self) {
-        let end = if matches!(self.way, Way::LoadData { .. }) { b'\n' } else { b')' };
+        let end = if matches!(self.way, LoadMethod::LoadData { .. }) { b'\n' } else { b')' };
         if let Some(separator) = self.buffer.last_mut() {
             *separator = end;
         }
@@ -130,7 +130,7 @@ impl<'s> Bulk<'s> {
     /// Text between quotes in an INSERT, as it is in a line; both take backslash escapes.
     #[inline]
     fn quote(&mut self) {
-        if matches!(self.way, Way::Insert { .. }) {
+        if matches!(self.way, LoadMethod::Insert { .. }) {
             self.buffer.push(b'\'');
         }
     }
@@ -153,7 +153,7 @@ impl RowSink for Bulk<'_> {
     #[inline]
     fn start_row(&mut self) {
         self.end_row();
-        if let Way::Insert { head } = &self.way {
+        if let LoadMethod::Insert { head } = &self.way {
             if self.buffer.is_empty() {
                 self.buffer.extend_from_slice(head.as_bytes());
             } else {
@@ -214,7 +214,7 @@ impl RowSink for Bulk<'_> {
 
     #[inline]
     fn null(&mut self) {
-        self.buffer.extend_from_slice(if matches!(self.way, Way::LoadData { .. }) { b"\\N" } else { b"NULL" });
+        self.buffer.extend_from_slice(if matches!(self.way, LoadMethod::LoadData { .. }) { b"\\N" } else { b"NULL" });
         self.buffer.push(self.separator);
     }
 }

@@ -15,7 +15,7 @@ pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
 /// A value that its parameter's type can't hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{value} does not fit a parameter of type {parameter}")]
-pub(super) struct Misfit {
+pub(super) struct TypeMismatch {
     value: OwnedValue,
     parameter: Type,
 }
@@ -39,7 +39,7 @@ pub(super) fn travels_as_text(value: Value<'_>, ty: Option<&Type>) -> bool {
 }
 
 /// Appends a parameter in its binary form, or as text where it [travels so](travels_as_text).
-pub(super) fn put(value: Value<'_>, ty: Option<&Type>, out: &mut BytesMut) -> Result<IsNull, Misfit> {
+pub(super) fn put(value: Value<'_>, ty: Option<&Type>, out: &mut BytesMut) -> Result<IsNull, TypeMismatch> {
     if travels_as_text(value, ty) {
         match value {
             Value::Text(text) => out.put_slice(text.as_bytes()),
@@ -48,7 +48,7 @@ pub(super) fn put(value: Value<'_>, ty: Option<&Type>, out: &mut BytesMut) -> Re
         return Ok(IsNull::No);
     }
     let ty = ty.unwrap_or(&Type::ANY);
-    let misfit = || Misfit { value: value.to_owned(), parameter: ty.clone() };
+    let misfit = || TypeMismatch { value: value.to_owned(), parameter: ty.clone() };
     match (value, ty) {
         (Value::Null, _) => return Ok(IsNull::Yes),
         (Value::Int(v), &Type::INT2) => out.put_i16(v.try_into().map_err(|_| misfit())?),
@@ -96,7 +96,7 @@ const READ: [Type; 13] = [
 #[derive(Debug)]
 pub(crate) struct Rows {
     columns: Arc<[Column]>,
-    /// What came for the whole wave.
+    /// What came for the whole batch.
     data: Bytes,
     cells: Cells,
 }

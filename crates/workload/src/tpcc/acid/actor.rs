@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use ::tpcc::input::Input;
-use target::gate::{Gate, Held};
-use target::{Access, Answer, Class, Error, Isolation, Session, Statement, Url, Value, Wave};
+use target::breakpoint::{Breakpoint, Paused};
+use target::{Access, Answer, Class, Error, Isolation, Session, Statement, StatementBatch, Url, Value};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::tpcc::{Output, Profile, Style, execute, make_ready};
+use crate::tpcc::{Output, Profile, Style, execute, prepare};
 
 /// How long anything may take: longer than the databases' own limits of a wait that is resolved at all.
 pub(super) const LIMIT: Duration = Duration::from_secs(60);
@@ -19,8 +19,8 @@ const ATTEMPTS: usize = 50;
 /// What it is asked to do.
 #[derive(Debug)]
 enum Ask {
-    /// One of the five transactions, and how often it is tried again after a refusal, then without the gate.
-    Transact(Input, Option<Gate>, usize),
+    /// One of the five transactions, and how often it is tried again after a refusal, then without the breakpoint.
+    Transact(Input, Option<Breakpoint>, usize),
     /// Statements as one transaction, once.
     Change(Vec<(String, Vec<Value<'static>>)>),
     /// Opens a transaction.
@@ -64,7 +64,7 @@ impl Actor {
     /// `patience` is how long an answer may take until the session is taken for one that waits for another.
     pub(super) async fn connect(url: &Url, isolation: Isolation, patience: Duration) -> Result<Self, Error> {
         let mut session = Session::connect(url).await?;
-        make_ready(&mut session, Style::Row).await?;
+        prepare(&mut session, Style::Row).await?;
         let (inbox, mut asked) = mpsc::unbounded_channel::<(Ask, Reply)>();
         let task = tokio::spawn(async move {
             let mut stage = Stage { session, isolation, is_refused: false };
@@ -86,14 +86,14 @@ impl Actor {
         self.ask(Ask::Transact(input, None, ATTEMPTS))
     }
 
-    /// Stops at the gate, to be let on.
-    pub(super) fn transact_to(&self, input: Input, gate: Gate) -> Pending {
-        self.ask(Ask::Transact(input, Some(gate), ATTEMPTS))
+    /// Stops at the breakpoint, to be let on.
+    pub(super) fn transact_to(&self, input: Input, breakpoint: Breakpoint) -> Pending {
+        self.ask(Ask::Transact(input, Some(breakpoint), ATTEMPTS))
     }
 
-    /// Stops at the gate, to be sent back: whoever is refused there must not try again.
-    pub(super) fn transact_to_fail(&self, input: Input, gate: Gate) -> Pending {
-        self.ask(Ask::Transact(input, Some(gate), 0))
+    /// Stops at the breakpoint, to be sent back: whoever is refused there must not try again.
+    pub(super) fn transact_to_fail(&self, input: Input, breakpoint: Breakpoint) -> Pending {
+        self.ask(Ask::Transact(input, Some(breakpoint), 0))
     }
 
     pub(super) fn change(&self, statements: Vec<(String, Vec<Value<'static>>)>) -> Pending {
@@ -146,11 +146,11 @@ impl Pending {
         }
     }
 
-    /// Waits until the session stands at its gate.
+    /// Waits until the session stands at its breakpoint.
     ///
     /// # Errors
     /// If it ends before, or does not come there.
-    pub(super) async fn until(&mut self, held: &mut Held) -> Result<(), Error> {
+    pub(super) async fn until(&mut self, held: &mut Paused) -> Result<(), Error> {
         let early = tokio::select! {
             reached = held.reached() => if reached { return Ok(()) } else { None },
             ended = &mut self.answer => Some(ended),
@@ -183,7 +183,7 @@ struct Stage {
 impl Stage {
     async fn perform(&mut self, ask: Ask) -> Result<Got, Error> {
         match ask {
-            Ask::Transact(input, gate, attempts) => self.transact(&input, gate, attempts).await,
+            Ask::Transact(input, breakpoint, attempts) => self.transact(&input, breakpoint, attempts).await,
             Ask::Change(statements) => {
                 let done = self.change(&statements).await;
                 if done.is_err() {
@@ -197,7 +197,7 @@ impl Stage {
                 Ok(Got::Done)
             }
             Ask::Call(statement, values) => {
-                let mut wave = Wave::new();
+                let mut wave = StatementBatch::new();
                 wave.call(statement, &values);
                 self.guard()?;
                 let answered = self.session.send(&wave).await;
@@ -228,9 +228,9 @@ impl Stage {
         done
     }
 
-    async fn transact(&mut self, input: &Input, gate: Option<Gate>, attempts: usize) -> Result<Got, Error> {
-        if let Some(gate) = gate {
-            self.session.stop_at(gate);
+    async fn transact(&mut self, input: &Input, breakpoint: Option<Breakpoint>, attempts: usize) -> Result<Got, Error> {
+        if let Some(breakpoint) = breakpoint {
+            self.session.stop_at(breakpoint);
         }
         let profile = Profile { style: Style::Row, isolation: self.isolation };
         let mut refusals = Vec::new();

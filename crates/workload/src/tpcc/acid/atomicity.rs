@@ -2,7 +2,7 @@
 
 use ::tpcc::money::Cents;
 use target::Error;
-use target::gate::{Go, Stop, gate};
+use target::breakpoint::{Resume, Stop, breakpoint};
 
 use super::Seen;
 use super::bench::{Bench, Customer};
@@ -43,10 +43,10 @@ pub(super) async fn test(bench: &mut Bench<'_>, which: Which) -> Result<Seen, Er
             }
         }
         Which::Rollback => {
-            let (gate, mut held) = gate(Stop::End);
-            let mut paying = payer.transact_to_fail(customer.payment(amount), gate);
+            let (breakpoint, mut held) = breakpoint(Stop::End);
+            let mut paying = payer.transact_to_fail(customer.payment(amount), breakpoint);
             paying.until(&mut held).await?;
-            held.let_go(Go::Back);
+            held.resume(Resume::Rollback);
             if paying.end().await.is_ok() {
                 return Ok(Seen::that(false, "the Payment committed instead of rolling back"));
             }

@@ -8,7 +8,7 @@ use ::tpcc::rng::Stream;
 use ::tpcc::{DISTRICTS_PER_WAREHOUSE, UNUSED_ITEM};
 use target::{Answer, Error, Isolation, Session, Value};
 
-use super::Place;
+use super::TestDatabase;
 use super::actor::{Actor, Got, LIMIT, named};
 use crate::tpcc::{Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentOutput};
 
@@ -16,7 +16,7 @@ use crate::tpcc::{Delivered, NewOrderOutput, OrderStatusOutput, Output, PaymentO
 const LINES: usize = 5;
 
 pub(super) struct Bench<'a> {
-    place: &'a Place,
+    place: &'a TestDatabase,
     pub(super) level: Isolation,
     choices: Stream,
     patience: Duration,
@@ -64,13 +64,13 @@ impl Customer {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(place: &'a Place, level: Isolation, number: u64, patience: Duration) -> Self {
+    pub(super) fn new(place: &'a TestDatabase, level: Isolation, number: u64, patience: Duration) -> Self {
         Self { place, level, choices: Stream::for_terminal(place.seed, number), patience }
     }
 
     /// How long an answer may take here: several times as long as an order takes that nobody disturbs. What is only slow
     /// must not be taken for what waits.
-    pub(super) async fn patience(place: &'a Place, level: Isolation) -> Result<Duration, Error> {
+    pub(super) async fn patience(place: &'a TestDatabase, level: Isolation) -> Result<Duration, Error> {
         let mut bench = Self::new(place, level, u64::MAX, PATIENCE);
         let mut longest = Duration::ZERO;
         for number in 0..place.gateways.urls().len() {

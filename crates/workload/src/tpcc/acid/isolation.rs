@@ -6,7 +6,7 @@
 use ::tpcc::input::Input;
 use ::tpcc::money::Cents;
 use target::Error;
-use target::gate::{Go, Held, Stop, gate};
+use target::breakpoint::{Paused, Resume, Stop, breakpoint};
 
 use super::Seen;
 use super::actor::{Actor, Got, Pending};
@@ -31,8 +31,8 @@ pub(super) async fn test(bench: &mut Bench<'_>, number: u8) -> Result<Seen, Erro
         2 => order_status_beside_rollback(bench).await,
         3 => new_order_beside_commit(bench).await,
         4 => new_order_beside_rollback(bench).await,
-        5 => payment_beside_delivery(bench, Go::On).await,
-        _ => payment_beside_delivery(bench, Go::Back).await,
+        5 => payment_beside_delivery(bench, Resume::Continue).await,
+        _ => payment_beside_delivery(bench, Resume::Rollback).await,
     }
 }
 
@@ -43,12 +43,12 @@ struct Beside {
     waited: bool,
 }
 
-/// Waits until the first stands at its gate, has the second come, and opens the gate.
-async fn beside(mut first: Pending, mut held: Held, t2: &Actor, second: Input, go: Go) -> Result<Beside, Error> {
+/// Waits until the first stands at its breakpoint, has the second come, and opens the breakpoint.
+async fn beside(mut first: Pending, mut held: Paused, t2: &Actor, second: Input, go: Resume) -> Result<Beside, Error> {
     first.until(&mut held).await?;
     let mut second = t2.transact(second);
     let soon = second.soon().await;
-    held.let_go(go);
+    held.resume(go);
     let first = first.end().await;
     let (waited, second) = match soon {
         Some(second) => (false, second),
@@ -61,10 +61,10 @@ async fn order_status_beside_commit(bench: &mut Bench<'_>) -> Result<Seen, Error
     let customer = bench.customer();
     let before = bench.status(customer).await?.o_id;
     let [t1, t2] = bench.actors().await?;
-    let (gate, held) = gate(Stop::End);
-    let first = t1.transact_to(bench.order(customer, 0), gate);
+    let (breakpoint, held) = breakpoint(Stop::End);
+    let first = t1.transact_to(bench.order(customer, 0), breakpoint);
     let second = customer.status();
-    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Resume::Continue).await?;
     let (order, _) = first?.new_order()?;
     let (seen, refusals) = second?.order_status()?;
     let how = manner("T2", waited, &refusals);
@@ -85,10 +85,10 @@ async fn order_status_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Err
     let customer = bench.customer();
     let before = bench.status(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, held) = gate(Stop::End);
-    let first = t1.transact_to_fail(bench.order(customer, 0), gate);
+    let (breakpoint, held) = breakpoint(Stop::End);
+    let first = t1.transact_to_fail(bench.order(customer, 0), breakpoint);
     let second = customer.status();
-    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::Back).await?;
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Resume::Rollback).await?;
     if first.is_ok() {
         return Ok(Seen::that(false, "T1 committed instead of rolling back"));
     }
@@ -104,10 +104,10 @@ async fn new_order_beside_commit(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     let customer = bench.customer();
     let next = bench.next_order(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, held) = gate(Stop::End);
-    let first = t1.transact_to(bench.order(customer, 0), gate);
+    let (breakpoint, held) = breakpoint(Stop::End);
+    let first = t1.transact_to(bench.order(customer, 0), breakpoint);
     let second = bench.order(customer, 1);
-    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Resume::Continue).await?;
     let (first, first_refusals) = first?.new_order()?;
     let (second, refusals) = second?.new_order()?;
     let now = bench.next_order(customer).await?;
@@ -126,10 +126,10 @@ async fn new_order_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Error>
     let customer = bench.customer();
     let next = bench.next_order(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, held) = gate(Stop::End);
-    let first = t1.transact_to(bench.invalid_order(customer), gate);
+    let (breakpoint, held) = breakpoint(Stop::End);
+    let first = t1.transact_to(bench.invalid_order(customer), breakpoint);
     let second = bench.order(customer, 1);
-    let Beside { first, second, waited } = beside(first, held, &t2, second, Go::On).await?;
+    let Beside { first, second, waited } = beside(first, held, &t2, second, Resume::Continue).await?;
     let (first, _) = first?.new_order()?;
     let (second, refusals) = second?.new_order()?;
     let now = bench.next_order(customer).await?;
@@ -138,14 +138,14 @@ async fn new_order_beside_rollback(bench: &mut Bench<'_>) -> Result<Seen, Error>
     Ok(Seen::that(passes, format!("{how}; O_ID {}, D_NEXT_O_ID from {next} to {now}", second.o_id)))
 }
 
-async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Go) -> Result<Seen, Error> {
+async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Resume) -> Result<Seen, Error> {
     let (customer, o_id, delivered) = oldest(bench).await?;
     let before = bench.balance(customer).await?;
     let [t1, t2] = bench.actors().await?;
-    let (gate, held) = gate(Stop::End);
+    let (breakpoint, held) = breakpoint(Stop::End);
     let first = match go {
-        Go::On => t1.transact_to(customer.delivery(7), gate),
-        Go::Back => t1.transact_to_fail(customer.delivery(7), gate),
+        Resume::Continue => t1.transact_to(customer.delivery(7), breakpoint),
+        Resume::Rollback => t1.transact_to_fail(customer.delivery(7), breakpoint),
     };
     let amount = Cents::from(bench.any(100, 500_000));
     let second = customer.payment(amount);
@@ -153,7 +153,7 @@ async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Go) -> Result<Seen, 
     let (_, refusals) = second?.payment()?;
     let mut how = manner("T2", waited, &refusals);
     let expected = match go {
-        Go::On => {
+        Resume::Continue => {
             let (done, first_refusals) = first?.delivery()?;
             if let [code, ..] = first_refusals.as_slice() {
                 how += &format!("; T1 was refused ({code}) and tried again");
@@ -163,11 +163,11 @@ async fn payment_beside_delivery(bench: &mut Bench<'_>, go: Go) -> Result<Seen, 
             }
             before + delivered - amount
         }
-        Go::Back if first.is_ok() => return Ok(Seen::that(false, "T1 committed instead of rolling back")),
-        Go::Back => before - amount,
+        Resume::Rollback if first.is_ok() => return Ok(Seen::that(false, "T1 committed instead of rolling back")),
+        Resume::Rollback => before - amount,
     };
     let after = bench.balance(customer).await?;
-    let reflects = if go == Go::On { "both" } else { "T2 alone" };
+    let reflects = if go == Resume::Continue { "both" } else { "T2 alone" };
     Ok(match after == expected {
         true => Seen::that(true, format!("{how}; C_BALANCE reflects {reflects}")),
         false => Seen::that(

@@ -1,7 +1,7 @@
 //! The tests of clause 3: atomicity (3.2.2) and isolation (3.4.2), and phenomena that the standard does not name.
 //!
 //! Each test has sessions of its own, at one isolation level, dealt out over the gateways. The transactions are those of a
-//! run in style `row`; a gate stops them where the clause says. Whether a session waits for another, is refused, or goes
+//! run in style `row`; a breakpoint stops them where the clause says. Whether a session waits for another, is refused, or goes
 //! on with a snapshot of its own is for the database to choose: what must not be is that the result is wrong.
 
 mod actor;
@@ -39,7 +39,7 @@ impl Seen {
 
 /// Where the tests are made.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TestDatabase {
     /// The database.
     pub gateways: Gateways,
     /// Its first warehouses, from which the tests choose.
@@ -52,7 +52,7 @@ pub struct Place {
 ///
 /// # Errors
 /// The database's refusal.
-pub async fn put_back(place: &Place) -> Result<Vec<String>, Error> {
+pub async fn put_back(place: &TestDatabase) -> Result<Vec<String>, Error> {
     undo::put_back(&place.gateways).await
 }
 
@@ -113,7 +113,7 @@ const ISOLATION: [&str; 9] = [
 /// # Errors
 /// If the database can't be reached, or what the tests need can't be set up or put back. What goes wrong within a test is its result.
 pub async fn test_level(
-    place: &Place,
+    place: &TestDatabase,
     level: Isolation,
     stopped: impl Fn() -> bool,
     mut told: impl FnMut(&TestResult),

@@ -2,7 +2,7 @@
 
 use ::tpcc::input::Line;
 use ::tpcc::money::Cents;
-use target::gate::{Go, Stop, gate};
+use target::breakpoint::{Resume, Stop, breakpoint};
 use target::{Class, Decimal, Error};
 
 use super::actor::{Actor, Got};
@@ -30,8 +30,8 @@ async fn prices(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     undo::note_prices(&mut bench.observer().await?, &[(x, before[0]), (y, before[1])]).await?;
 
     let [t2, t3] = bench.actors().await?;
-    let (gate, mut held) = gate(Stop::Before(new_order::AFTER_FIRST_ITEM));
-    let mut ordering = t2.transact_to(customer.order(&lines), gate);
+    let (breakpoint, mut held) = breakpoint(Stop::Before(new_order::AFTER_FIRST_ITEM));
+    let mut ordering = t2.transact_to(customer.order(&lines), breakpoint);
     ordering.until(&mut held).await?;
     let raise = |i_id: i32, price: Cents| {
         let sql = "UPDATE item SET i_price = $1 WHERE i_id = $2".to_owned();
@@ -41,7 +41,7 @@ async fn prices(bench: &mut Bench<'_>) -> Result<Seen, Error> {
     let soon = raising.soon().await;
     let stalled = soon.is_none();
     bench.everywhere().await?;
-    held.let_go(Go::On);
+    held.resume(Resume::Continue);
     let ordered = ordering.end().await;
     let changed = match soon {
         Some(changed) => changed,

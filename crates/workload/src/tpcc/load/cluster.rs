@@ -8,25 +8,28 @@ use target::{Error, Session};
 use super::{LoadError, LoadPlan, LoadProgress};
 
 /// A setting of the cluster and the value that it had.
-pub(super) struct Former {
+pub(super) struct PreviousSetting {
     setting: &'static str,
     value: String,
 }
 
 /// Sets the rate that was asked for. Returns what is to be put back.
-pub(super) async fn raise_snapshot_rate(session: &mut Session, plan: &LoadPlan) -> Result<Option<Former>, Error> {
+pub(super) async fn raise_snapshot_rate(
+    session: &mut Session,
+    plan: &LoadPlan,
+) -> Result<Option<PreviousSetting>, Error> {
     let (Some(setting), Some(rate)) = (session.dialect().snapshot_rate(), &plan.snapshot_rate) else {
         return Ok(None);
     };
     let value = session.query(&format!("SHOW CLUSTER SETTING {setting}"), &[]).await?.only()?.text(0)?.to_owned();
     set(session, setting, rate).await?;
-    Ok(Some(Former { setting, value }))
+    Ok(Some(PreviousSetting { setting, value }))
 }
 
 /// Puts back the rate that was there before the load.
-pub(super) async fn restore_snapshot_rate(session: &mut Session, former: Option<Former>) -> Result<(), Error> {
+pub(super) async fn restore_snapshot_rate(session: &mut Session, former: Option<PreviousSetting>) -> Result<(), Error> {
     match former {
-        Some(Former { setting, value }) => set(session, setting, &value).await,
+        Some(PreviousSetting { setting, value }) => set(session, setting, &value).await,
         None => Ok(()),
     }
 }

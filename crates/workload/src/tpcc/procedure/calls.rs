@@ -6,7 +6,7 @@ use ::tpcc::money::{Cents, total_amount};
 use target::{Answer, Decimal, Error, Isolation, Row, Session, Value};
 
 use super::super::delivery::district_index;
-use super::super::payment::{Address, Place};
+use super::super::payment::{Address, NamedAddress};
 use super::super::{
     Delivered, NewOrderOutput, OrderStatusOutput, OrderedLine, PaymentOutput, StatusLine, StockLevelOutput, rate, text,
 };
@@ -104,8 +104,8 @@ pub(in super::super) async fn payment(
     let c_credit = text(row, 25)?;
     Ok(PaymentOutput {
         c_id: row.int(0)?,
-        warehouse: Place::read(row, 3)?,
-        district: Place::read(row, 9)?,
+        warehouse: NamedAddress::read(row, 3)?,
+        district: NamedAddress::read(row, 9)?,
         c_first: text(row, 15)?,
         c_middle: text(row, 16)?,
         c_last: text(row, 17)?,

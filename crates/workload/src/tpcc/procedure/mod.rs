@@ -8,7 +8,7 @@ mod calls;
 mod replies;
 
 use ::tpcc::input::Kind;
-use target::reply::Kind::{Int, Numeric, Text};
+use target::null_reply::Kind::{Int, Numeric, Text};
 use target::{Class, Error, RoutineLanguage, Session, Statement};
 
 pub(super) use calls::{delivery, new_order, order_status, payment, stock_level};

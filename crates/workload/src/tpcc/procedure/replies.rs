@@ -1,7 +1,7 @@
 //! What a target without data answers the calls: the columns of the PL/pgSQL functions.
 
-use target::reply::Kind::{Int, Text};
-use target::reply::{Column, Reply};
+use target::null_reply::Kind::{Int, Text};
+use target::null_reply::{Column, Reply};
 
 use ::tpcc::UNUSED_ITEM;
 
@@ -29,7 +29,7 @@ pub(super) const NEW_ORDER: Reply = Reply::listed(
         DISCOUNT,
         LAST,
         Column::text(Text, "GC"),
-        Column::own(Int, 1),
+        Column::per_row(Int, 1),
         Column::text(Text, "vMwDdYgfCSgyWeWErT"),
         Column::decimal(5050, 2),
         Column::int(Int, 55),
@@ -90,7 +90,7 @@ pub(super) const ORDER_STATUS: Reply = Reply::rows(
         Column::fixed(Int, 1),
         Column::int(Int, 5),
         AMOUNT,
-        Column::null(target::reply::Kind::Timestamp),
+        Column::null(target::null_reply::Kind::Timestamp),
     ],
 );
 
