@@ -9,19 +9,11 @@ use record::compare::{Compared, compare};
 use record::merge::merge;
 use record::sweep::{Sweep, SweepPlan};
 use record::{RunFolder, Summary};
-use workload::tpcc::acknowledged::{Acknowledged, Journal};
+use workload::tpcc::acknowledged::{self, Acknowledged};
 
 #[allow(dead_code, reason = "the program uses the rest")]
 #[path = "../crates/weighbridge/src/scenario.rs"]
 mod scenario;
-#[allow(dead_code, reason = "the program uses the rest")]
-#[path = "../crates/weighbridge/src/faults/schedule.rs"]
-mod schedule;
-#[path = "../crates/weighbridge/src/cli/time.rs"]
-mod time;
-
-/// Where the schedule looks for it.
-use time::duration_or_zero;
 
 /// A target: its name, which is that of its folder in `seeds`, and what it does with an input.
 pub(crate) type Target = (&'static str, fn(&[u8]));
@@ -108,9 +100,8 @@ pub(crate) fn ledger(data: &[u8]) {
     match Acknowledged::parse(data) {
         Ok(read) => {
             let _ = read.abandoned();
-            let mut journal = Journal::default();
-            read.entries.iter().for_each(|(at_ms, entry)| journal.enter(*at_ms, *entry));
-            let written = [&Journal::header(read.started_us), journal.bytes()].concat();
+            let mut written = acknowledged::header(read.started_us).to_vec();
+            read.entries.iter().for_each(|(at_ms, entry)| acknowledged::append(&mut written, *at_ms, *entry));
             let again = Acknowledged::parse(&written).expect("what was written can be read");
             assert_eq!((again.entries, again.started_us), (read.entries, read.started_us));
         }
@@ -121,8 +112,8 @@ pub(crate) fn ledger(data: &[u8]) {
 /// Faults: a schedule, or one as it is typed on the command line.
 pub(crate) fn faults(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let typed = text.parse::<schedule::Fault>().map(|fault| vec![fault]);
-    for read in [typed, schedule::read("fuzzed.toml", text)] {
+    let typed = text.parse::<drive::faults::Fault>().map(|fault| vec![fault]);
+    for read in [typed, drive::faults::read_schedule("fuzzed.toml", text)] {
         match read {
             Ok(faults) => {
                 for fault in faults {

@@ -1,4 +1,4 @@
-//! Who goes where: warehouses to gateways, connections to threads and gateways, terminals to threads.
+//! Assignment: affinity keys to gateways, connections to threads and gateways, terminals to threads.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use target::placement::slices;
 use target::{Gateways, Url};
+use workload::Keys;
 
 /// What binds terminals to gateways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,23 +43,19 @@ impl FromStr for Affinity {
 #[derive(Clone, Debug)]
 pub(crate) struct Gateway {
     pub(crate) url: Url,
-    /// The driven warehouses whose terminals use it.
-    pub(crate) warehouses: RangeInclusive<i32>,
+    /// The driven affinity keys whose terminals use it.
+    pub(crate) keys: RangeInclusive<i32>,
 }
 
-/// The gateways that serve the `driven` of `loaded` warehouses. With affinity, one whose slice is driven
-/// by others is left to them.
+/// The gateways that serve the driven keys. With affinity, a gateway whose slice other clients drive is left to them.
 ///
 /// # Errors
 /// One line of wrong usage, if slices would be empty.
-pub(crate) fn gateways(
-    urls: &Gateways,
-    affinity: Affinity,
-    loaded: i32,
-    driven: &RangeInclusive<i32>,
-) -> Result<Vec<Gateway>, String> {
+pub(crate) fn gateways(urls: &Gateways, affinity: Affinity, keys: &Keys) -> Result<Vec<Gateway>, String> {
     let urls = urls.urls();
-    let all = |url: &Url| Gateway { url: url.clone(), warehouses: driven.clone() };
+    let Keys { loaded, driven } = keys;
+    let loaded = *loaded;
+    let all = |url: &Url| Gateway { url: url.clone(), keys: driven.clone() };
     if affinity == Affinity::None {
         return Ok(urls.iter().map(all).collect());
     }
@@ -68,9 +65,9 @@ pub(crate) fn gateways(
     }
     let serving = urls.iter().zip(slices(1..=loaded, urls.len() as u32)).map(|(url, slice)| {
         let (first, last) = (*slice.start().max(driven.start()), *slice.end().min(driven.end()));
-        Gateway { url: url.clone(), warehouses: first..=last }
+        Gateway { url: url.clone(), keys: first..=last }
     });
-    Ok(serving.filter(|gateway| !gateway.warehouses.is_empty()).collect())
+    Ok(serving.filter(|gateway| !gateway.keys.is_empty()).collect())
 }
 
 /// The gateways of each thread's connections: even over the threads, over the run, and over each thread.
@@ -146,8 +143,8 @@ mod tests {
 
     fn ranges(urls: &str, loaded: i32, driven: RangeInclusive<i32>) -> Vec<(String, RangeInclusive<i32>)> {
         let urls = Gateways::parse(&[urls]).unwrap();
-        let serving = gateways(&urls, Affinity::Warehouse, loaded, &driven).unwrap();
-        serving.into_iter().map(|gateway| (gateway.url.to_string(), gateway.warehouses)).collect()
+        let serving = gateways(&urls, Affinity::Warehouse, &Keys { loaded, driven }).unwrap();
+        serving.into_iter().map(|gateway| (gateway.url.to_string(), gateway.keys)).collect()
     }
 
     #[test]
@@ -159,8 +156,12 @@ mod tests {
         assert_eq!(ranges(&urls, 10, 5..=8), [named(b, 5..=6), named(c, 7..=8)], "the first belongs to other clients");
         assert_eq!(ranges(&urls, 3, 1..=3), [named(a, 1..=1), named(b, 2..=2), named(c, 3..=3)]);
         let urls = Gateways::parse(&[urls]).unwrap();
-        assert!(gateways(&urls, Affinity::Warehouse, 2, &(1..=2)).unwrap_err().contains("3 gateways"));
-        let all = gateways(&urls, Affinity::None, 2, &(1..=2)).unwrap();
-        assert!(all.len() == 3 && all.iter().all(|gateway| gateway.warehouses == (1..=2)));
+        assert!(
+            gateways(&urls, Affinity::Warehouse, &Keys { loaded: 2, driven: 1..=2 })
+                .unwrap_err()
+                .contains("3 gateways")
+        );
+        let all = gateways(&urls, Affinity::None, &Keys { loaded: 2, driven: 1..=2 }).unwrap();
+        assert!(all.len() == 3 && all.iter().all(|gateway| gateway.keys == (1..=2)));
     }
 }

@@ -8,15 +8,15 @@ use std::time::Duration;
 use ::tpcc::input::{Input, Kind, Warehouses};
 use ::tpcc::mix::Mix;
 use ::tpcc::terminal::Terminal;
-use record::{Outcome, Phase, Recorder, RunFolder, Sample, Stats, Summary};
+use record::{Outcome, Phase, Recorder, Sample, Stats, Summary};
 use target::{Gateways, Session, Url};
-use workload::tpcc::acknowledged::Journal;
+use workload::tpcc::acknowledged;
 use workload::tpcc::catalog::Catalog;
-use workload::tpcc::{Output, Profile, Style, execute, prepare, rules};
+use workload::tpcc::{Output, Profile, Style, Tpcc, execute, prepare, rules};
 
-use crate::run::{Options, RunError, Stop, Workload, run, runtime};
+use crate::options::{Options, RunError, Stop, runtime};
+use crate::run::run;
 use crate::tare::CpuMeter;
-use crate::tpcc::Tpcc;
 
 /// What is to be weighed: a run at the standard's pace on a target without data.
 #[derive(Clone, Debug)]
@@ -82,12 +82,14 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
     let options = Options {
         ramp: RAMP,
         connections: Some(load.connections),
-        ..Options::new(load.gateways.clone(), Workload::Tpcc(tpcc), load.duration)
+        out: Some(folder.to_owned()),
+        ..Options::new(load.gateways.clone(), load.duration)
     };
-    let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});
-    let reading = ran.and_then(|(_, record)| {
-        let summary = Summary::of(&RunFolder::open(folder)?);
-        Ok(Reading {
+    let ran = run(&tpcc, &options, stop, &mut |_| {});
+    let reading = ran.map(|finished| {
+        let record = &finished.run.record;
+        let summary = Summary::of(&finished.run);
+        Reading {
             terminals: record.plan.terminals,
             threads: record.plan.threads,
             transactions: record.counts.iter().map(|counts| counts.measured.completed).sum(),
@@ -95,7 +97,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
             cpu_seconds: record.tare.cpu_seconds,
             peak_rss_bytes: record.tare.peak_rss_bytes,
             lag: summary.lag,
-        })
+        }
     });
     let _ = fs::remove_dir_all(folder);
     reading
@@ -140,16 +142,17 @@ const HANDED_OVER: usize = 10_000;
 /// If the file can't be written.
 pub fn weigh_ledger(file: &Path) -> Result<LedgerWeight, RunError> {
     let answered = runtime()?.block_on(answers())?;
-    let (mut journal, mut written) = (Journal::default(), 0);
+    let mut journal = Vec::new();
+    let mut written = 0;
     let refused = |e: std::io::Error| RunError::Machine(format!("{}: {e}", file.display()));
     let mut to = fs::File::create(file).map_err(refused)?;
     let mut meter = CpuMeter::start();
     for round in 0..RECORDED as usize / HANDED_OVER {
         for (input, output) in answered.iter().cycle().take(HANDED_OVER) {
-            journal.acknowledge(round as u32, input, output);
+            acknowledged::acknowledge(&mut journal, round as u32, input, output);
         }
-        to.write_all(journal.bytes()).map_err(refused)?;
-        written += journal.bytes().len();
+        to.write_all(&journal).map_err(refused)?;
+        written += journal.len();
         journal.clear();
     }
     let (cpu, _) = meter.read();

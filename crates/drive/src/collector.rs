@@ -1,22 +1,22 @@
-//! The collector: merges what the shards hand over, second by second, and writes the run folder.
+//! The collector: merges the threads' interval reports, second by second, and writes the run folder.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::failover::{Gap, Lost};
-use record::folder::{ACKNOWLEDGED, DELIVERIES};
+use record::folder::ACKNOWLEDGED;
 use record::histogram::Histogram;
 use record::latency_log::Interval;
 use record::timeline::Stage;
 use record::{Clock, LatencyLog, Phase, RecordError, Recorder, RunFolder, RunRecord, Timeline, TimelineRow};
 
-use tokio::sync::watch;
-use workload::tpcc::acknowledged::{Entry, Journal};
+use workload::ResultFile;
 
-use crate::delivery::Delivered;
 use crate::driver_thread::IntervalReport;
+use crate::error_policy::ErrorPolicy;
 use crate::tare::{CpuMeter, memory_bytes};
 
 /// The clocks of a run: the monotonic one that measures, and the calendar's.
@@ -28,9 +28,10 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    fn epoch_us(&self, at: Instant) -> u128 {
+    /// Microseconds since the Unix epoch, at an instant of the run.
+    pub(crate) fn epoch_us(&self, at: Instant) -> u64 {
         let wall = self.run_start_wall + at.saturating_duration_since(self.run_start);
-        wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros()
+        wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
     }
 }
 
@@ -52,18 +53,18 @@ pub(crate) struct Files {
     pub(crate) timeline: Timeline,
     pub(crate) latency: LatencyLog,
     /// None where nothing is deferred.
-    pub(crate) deliveries: Option<DeliveryFile>,
+    pub(crate) results: Option<DeferredResults>,
     /// None on a target without data.
     pub(crate) acknowledged: Option<File>,
 }
 
-/// What the shards have said so far.
+/// What the threads have said so far.
 pub(crate) struct Collector<'a> {
     pub(crate) record: &'a mut RunRecord,
     pub(crate) folder: &'a RunFolder,
     pub(crate) files: Files,
     pub(crate) clocks: Clocks,
-    pub(crate) shards: usize,
+    pub(crate) threads: usize,
     /// CPU used inside the measurement interval.
     pub(crate) measured_cpu: f64,
     merged: Recorder,
@@ -80,7 +81,7 @@ impl<'a> Collector<'a> {
         folder: &'a RunFolder,
         files: Files,
         clocks: Clocks,
-        shards: usize,
+        threads: usize,
         error_policy: ErrorPolicy,
     ) -> Self {
         let merged = Recorder::new(&record.plan);
@@ -90,7 +91,7 @@ impl<'a> Collector<'a> {
             folder,
             files,
             clocks,
-            shards,
+            threads,
             measured_cpu: 0.0,
             merged,
             shown,
@@ -100,7 +101,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Collects until every shard has handed over for the last time. Calls `observe` once a second.
+    /// Collects until every thread has handed over for the last time. Calls `observe` once a second.
     pub(crate) fn collect(
         &mut self,
         inbox: &mpsc::Receiver<(usize, IntervalReport)>,
@@ -112,20 +113,20 @@ impl<'a> Collector<'a> {
         let mut early = inbox.recv_timeout(self.clocks.run_start.saturating_duration_since(Instant::now())).ok();
         self.meter = CpuMeter::start();
         let mut from = Duration::ZERO;
-        let (mut given, mut ended) = (vec![0_u64; self.shards], vec![false; self.shards]);
+        let (mut given, mut ended) = (vec![0_u64; self.threads], vec![false; self.threads]);
         for second in 1_u64.. {
             let mut row = TimelineRow::default();
             let mut idle = 0;
             let mut successes: Option<(Instant, Instant)> = None;
-            // The shards' seconds end at the same instants, so one of each belongs together; a stop, or a thread that was
+            // The threads' seconds end at the same instants, so one of each belongs together; a stop, or a thread that was
             // held up, may make one fewer of them than another.
             while given.iter().zip(&ended).any(|(given, ended)| *given < second && !ended) {
-                let Some((shard, report)) = early.take().or_else(|| inbox.recv().ok()) else {
+                let Some((thread, report)) = early.take().or_else(|| inbox.recv().ok()) else {
                     ended.fill(true);
                     break;
                 };
-                given[shard] += 1;
-                ended[shard] |= report.last;
+                given[thread] += 1;
+                ended[thread] |= report.last;
                 self.merged.merge(&report.recorder);
                 row.waiting += report.waiting as u64;
                 row.backlog += report.backlog as u64;
@@ -135,15 +136,13 @@ impl<'a> Collector<'a> {
                     successes = Some((first.min(others_first), latest.max(others_latest)));
                 }
                 self.error_policy.hear(report.hard_failure);
-                if let Some(deliveries) = &mut self.files.deliveries {
-                    deliveries
-                        .append(&report.delivered, &self.clocks)
-                        .map_err(|e| RecordError::io("write", &self.folder.file(DELIVERIES), e))?;
+                if let Some(results) = &mut self.files.results {
+                    results.append(&report.result_lines)?;
                 }
-                self.keep(&report.journal)?;
+                self.append_to_ledger(&report.journal)?;
                 let mut empty = report.recorder;
                 empty.clear();
-                let _ = spares[shard].send(empty);
+                let _ = spares[thread].send(empty);
             }
             let (to, last) = (self.clocks.run_start.elapsed(), ended.iter().all(|ended| *ended));
             self.note_trouble(successes, from, last.then_some(to));
@@ -187,23 +186,18 @@ impl<'a> Collector<'a> {
 
     /// Why the run was stopped before its time, if it was.
     pub(crate) fn stopped_because(&self) -> Option<String> {
-        self.error_policy.stopped.clone()
+        self.error_policy.stopped().cloned()
     }
 
-    /// Writes down what was acknowledged. It is not synced: the disk may be the database's, too, and who waits for it
-    /// would hold the terminals up; a killed client's ledger is safe with the operating system.
-    fn keep(&mut self, journal: &Journal) -> Result<(), RecordError> {
-        let Some(file) = self.files.acknowledged.as_mut().filter(|_| !journal.bytes().is_empty()) else {
-            return Ok(());
-        };
-        file.write_all(journal.bytes()).map_err(|e| RecordError::io("write", &self.folder.file(ACKNOWLEDGED), e))
-    }
-
-    /// Ends the ledger of what was acknowledged, with so many transactions still under way.
-    pub(crate) fn end_ledger(&mut self, abandoned: usize) -> Result<(), RecordError> {
-        let mut end = Journal::default();
-        end.enter(0, Entry::End { abandoned: u32::try_from(abandoned).unwrap_or(u32::MAX) });
-        self.keep(&end)
+    /// Appends to the ledger file. The ledger is not fsynced: waiting for the disk, which may be the database's too, would
+    /// stall terminals. The operating system keeps the ledger of a killed client.
+    pub(crate) fn append_to_ledger(&mut self, journal: &[u8]) -> Result<(), RecordError> {
+        match &mut self.files.acknowledged {
+            Some(file) if !journal.is_empty() => {
+                file.write_all(journal).map_err(|e| RecordError::io("write", &self.folder.file(ACKNOWLEDGED), e))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn end_second(
@@ -273,73 +267,6 @@ impl OutageDetector {
     }
 }
 
-/// What a run does about errors that would come again and again: of the data, and refusals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// Stops if nothing succeeds: whatever is wrong was wrong from the start.
-    #[default]
-    StopAtStart,
-    /// Stops at the first.
-    Stop,
-    /// Goes on.
-    GoOn,
-}
-
-impl std::str::FromStr for OnError {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "stop" => Ok(OnError::Stop),
-            "go-on" => Ok(OnError::GoOn),
-            _ => Err("use stop or go-on".to_owned()),
-        }
-    }
-}
-
-/// Failures after which a run without a single success has no hope.
-const HOPELESS: u64 = 10;
-
-/// Decides when errors end a run.
-#[derive(Debug)]
-pub(crate) struct ErrorPolicy {
-    on_error: OnError,
-    stop: watch::Sender<bool>,
-    completed: u64,
-    hard: u64,
-    first: Option<String>,
-    stopped: Option<String>,
-}
-
-impl ErrorPolicy {
-    /// Sends `true` to `stop` when a run is to end.
-    pub(crate) fn new(on_error: OnError, stop: watch::Sender<bool>) -> Self {
-        Self { on_error, stop, completed: 0, hard: 0, first: None, stopped: None }
-    }
-
-    fn hear(&mut self, failure: Option<String>) {
-        if self.first.is_none() {
-            self.first = failure;
-        }
-    }
-
-    fn second(&mut self, completed: u64, hard: u64) {
-        self.completed += completed;
-        self.hard += hard;
-        let ends = match self.on_error {
-            OnError::StopAtStart => self.completed == 0 && self.hard >= HOPELESS,
-            OnError::Stop => self.hard > 0,
-            OnError::GoOn => false,
-        };
-        if ends && self.stopped.is_none() {
-            let first = self.first.clone().unwrap_or_default();
-            let none = if self.completed == 0 { " and none succeeded" } else { "" };
-            self.stopped = Some(format!("{first} ({} failed so{none})", self.hard));
-            self.stop.send_replace(true);
-        }
-    }
-}
-
 /// The times of a second that are shown, of both phases together.
 #[derive(Default)]
 struct Shown {
@@ -377,37 +304,27 @@ impl Shown {
     }
 }
 
-/// The result file of the deferred Deliveries (2.7.2.3).
-pub(crate) struct DeliveryFile {
+/// The file of what deferred transactions did.
+pub(crate) struct DeferredResults {
+    path: PathBuf,
     file: BufWriter<File>,
 }
 
-impl DeliveryFile {
-    /// Creates `deliveries.csv`.
-    pub(crate) fn create(path: &std::path::Path) -> Result<Self, RecordError> {
-        let begin = || {
-            let mut file = BufWriter::new(File::create(path)?);
-            write!(file, "queued_us,completed_us,w_id,carrier_id")?;
-            (1..=10).try_for_each(|d_id| write!(file, ",o_id_{d_id}"))?;
-            writeln!(file)?;
-            Ok(Self { file })
+impl DeferredResults {
+    /// Creates the file with its first line.
+    pub(crate) fn create(folder: &RunFolder, result: &ResultFile) -> Result<Self, RecordError> {
+        let path = folder.file(result.name);
+        let create = || {
+            let mut file = BufWriter::new(File::create(&path)?);
+            file.write_all(result.header.as_bytes())?;
+            Ok(file)
         };
-        begin().map_err(|e| RecordError::io("create", path, e))
+        let file = create().map_err(|e| RecordError::io("create", &path, e))?;
+        Ok(Self { path, file })
     }
 
-    fn append(&mut self, delivered: &[Delivered], clocks: &Clocks) -> io::Result<()> {
-        for entry in delivered {
-            let (queued, completed) = (clocks.epoch_us(entry.queued), clocks.epoch_us(entry.completed));
-            write!(self.file, "{queued},{completed},{},{}", entry.what.w_id, entry.what.carrier_id)?;
-            for o_id in entry.what.o_ids {
-                match o_id {
-                    Some(o_id) => write!(self.file, ",{o_id}")?,
-                    None => write!(self.file, ",")?,
-                }
-            }
-            writeln!(self.file)?;
-        }
-        self.file.flush()
+    fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+        self.file.write_all(lines).and_then(|()| self.file.flush()).map_err(|e| RecordError::io("write", &self.path, e))
     }
 }
 
@@ -434,23 +351,5 @@ mod tests {
         assert!(quiet.second(Some((4.5, 4.6)), 1, 0, None).is_some(), "lost in the second of the last success");
         assert_eq!(quiet.second(None, 0, 0, None), None);
         assert_eq!(quiet.second(Some((6.6, 6.7)), 1, 0, None), None, "two seconds of few terminals");
-    }
-
-    #[test]
-    fn errors_stop_a_run_as_it_was_asked() {
-        let stopped = |on_error, seconds: &[(u64, u64)]| {
-            let (stop, stops) = watch::channel(false);
-            let mut error_policy = ErrorPolicy::new(on_error, stop);
-            error_policy.hear(Some("New-Order failed: no such table".into()));
-            seconds.iter().for_each(|(completed, hard)| error_policy.second(*completed, *hard));
-            assert_eq!(*stops.borrow(), error_policy.stopped.is_some());
-            error_policy.stopped
-        };
-        let why = stopped(OnError::StopAtStart, &[(0, 9), (0, 1)]).unwrap();
-        assert_eq!(why, "New-Order failed: no such table (10 failed so and none succeeded)");
-        assert_eq!(stopped(OnError::StopAtStart, &[(1, 0), (0, 1000)]), None);
-        assert_eq!(stopped(OnError::StopAtStart, &[(0, 0), (0, 9)]), None);
-        assert!(stopped(OnError::Stop, &[(50, 0), (50, 1)]).is_some());
-        assert_eq!(stopped(OnError::GoOn, &[(0, 1000)]), None);
     }
 }

@@ -13,7 +13,7 @@ use workload::tpcc::catalog::{Catalog, CatalogError};
 use workload::tpcc::check::{CheckOptions, CheckProgress, CheckResult, check, check_only};
 use workload::tpcc::{Style, statements_kept};
 
-use crate::run::suited_connections;
+use crate::options::suited_connections;
 
 /// What to examine.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
-//! A shard: one thread with its own runtime, terminals, connections and recorder.
+//! A driver thread: a runtime, terminals, connections and a recorder of its own.
 //!
-//! Nothing here is shared with another thread on a transaction's way; once a second the shard
-//! hands its recorder to the collector and goes on with an empty one.
+//! The transaction path shares nothing with another thread. Once a second the thread hands its recorder to the
+//! collector and goes on with an empty one.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
@@ -11,15 +11,14 @@ use std::time::{Duration, Instant};
 use record::{Failure, Phase, Recorder, Sample};
 use target::{Class, Error, StatementTiming, Url};
 use tokio::sync::watch;
-use workload::tpcc::acknowledged::Journal;
+use workload::{CommitRecord, Transactions};
 
-use crate::delivery::Delivered;
+use crate::collector::Clocks;
 use crate::failover::{self, Failover};
 use crate::phase::{Interval, us_between};
 use crate::pool::{Connection, Pool};
 use crate::retry::Jitter;
 use crate::terminal;
-use crate::work::{CommitRecord, Work};
 
 /// How long transactions under way at the end may take to finish.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -27,8 +26,8 @@ const DRAIN: Duration = Duration::from_secs(30);
 /// Failures that are told in full; more are only counted.
 const TOLD_FAILURES: u32 = 5;
 
-/// What a shard is to do.
-pub(crate) struct ThreadPlan<W: Work> {
+/// What a thread is to do.
+pub(crate) struct ThreadPlan<T: Transactions> {
     pub(crate) number: usize,
     pub(crate) gateways: Vec<Url>,
     /// The gateway of each connection.
@@ -36,8 +35,8 @@ pub(crate) struct ThreadPlan<W: Work> {
     /// One line for all connections, or one a gateway.
     pub(crate) wait_queues: usize,
     /// The terminals, each with the line in which it waits for a connection.
-    pub(crate) terminals: Vec<(W::Terminal, usize)>,
-    pub(crate) work: W,
+    pub(crate) terminals: Vec<(T::Terminal, usize)>,
+    pub(crate) transactions: T,
     /// Whether statements are timed.
     pub(crate) statements: bool,
     /// What keying and think times are multiplied with; 0 for none.
@@ -50,12 +49,13 @@ pub(crate) struct ThreadPlan<W: Work> {
     pub(crate) keeps_journal: bool,
 }
 
-/// What a shard hands over at the end of each second, and once more when all is done.
+/// What a thread hands over at the end of each second, and once more when all is done.
 pub(crate) struct IntervalReport {
     pub(crate) recorder: Box<Recorder>,
-    pub(crate) delivered: Vec<Delivered>,
-    /// What was acknowledged, to be written down.
-    pub(crate) journal: Journal,
+    /// Lines of the result file of deferred transactions.
+    pub(crate) result_lines: Vec<u8>,
+    /// Records of the ledger file.
+    pub(crate) journal: Vec<u8>,
     /// The first and the last success in it.
     pub(crate) successes: Option<(Instant, Instant)>,
     /// The first failure of the run that would come again and again.
@@ -66,11 +66,11 @@ pub(crate) struct IntervalReport {
     pub(crate) idle: usize,
     /// Deferred transactions queued or under way.
     pub(crate) backlog: usize,
-    /// Whether this is the shard's last.
+    /// Whether this is the thread's last.
     pub(crate) last: bool,
 }
 
-/// What is left of a shard.
+/// What is left of a thread.
 pub(crate) struct ThreadResult<L> {
     pub(crate) ledger: L,
     /// Transactions that had not ended when the drain's time was up.
@@ -79,20 +79,21 @@ pub(crate) struct ThreadResult<L> {
     pub(crate) measured: Duration,
 }
 
-/// The state that a shard's tasks share.
-pub(crate) struct DriverThread<W: Work> {
+/// The state that a thread's tasks share.
+pub(crate) struct DriverThread<T: Transactions> {
     pub(crate) pool: Pool,
-    pub(crate) failover: Failover<W>,
+    pub(crate) failover: Failover<T>,
     pub(crate) interval: Interval,
-    pub(crate) work: W,
+    pub(crate) transactions: T,
     pub(crate) factor: f64,
     pub(crate) jitter: Jitter,
     recorder: RefCell<Box<Recorder>>,
-    ledger: RefCell<W::Ledger>,
+    ledger: RefCell<T::Ledger>,
     /// None where nothing is written down, as on a target without data.
-    journal: Option<RefCell<Journal>>,
-    delivered: RefCell<Vec<Delivered>>,
-    under_way: Rc<Cell<usize>>,
+    journal: Option<RefCell<Vec<u8>>>,
+    result_lines: RefCell<Vec<u8>>,
+    clocks: Clocks,
+    in_flight: Rc<Cell<usize>>,
     backlog: Rc<Cell<usize>>,
     stopping: Cell<bool>,
     told_failures: Cell<u32>,
@@ -116,24 +117,24 @@ impl Drop for InFlightGuard {
     }
 }
 
-impl<W: Work> DriverThread<W> {
+impl<T: Transactions> DriverThread<T> {
     pub(crate) fn recorder(&self) -> RefMut<'_, Box<Recorder>> {
         self.recorder.borrow_mut()
     }
 
     /// Enters what the database has acknowledged, as of `answered`.
-    pub(crate) fn acknowledge(&self, input: &W::Input, output: &W::Output, answered: Instant) {
+    pub(crate) fn acknowledge(&self, input: &T::Input, output: &T::Output, answered: Instant) {
         let first = self.successes.get().map_or(answered, |(first, _)| first);
         self.successes.set(Some((first, answered)));
-        self.enter_into(answered, |commit| self.work.acknowledge(commit, input, output));
+        self.enter_into(answered, |commit| self.transactions.acknowledge(commit, input, output));
     }
 
     /// Enters a failure: it matters where nobody knows what came of the transaction.
-    pub(crate) fn failed(&self, input: &W::Input, error: &Error, answered: Instant) {
-        self.enter_into(answered, |commit| self.work.failed(commit, input, error));
+    pub(crate) fn failed(&self, input: &T::Input, error: &Error, answered: Instant) {
+        self.enter_into(answered, |commit| self.transactions.failed(commit, input, error));
     }
 
-    fn enter_into(&self, answered: Instant, enter: impl FnOnce(CommitRecord<'_, W::Ledger>)) {
+    fn enter_into(&self, answered: Instant, enter: impl FnOnce(CommitRecord<'_, T::Ledger>)) {
         let mut journal = self.journal.as_ref().map(RefCell::borrow_mut);
         let at_ms = self.at_ms(answered);
         enter(CommitRecord { ledger: &mut self.ledger.borrow_mut(), journal: journal.as_deref_mut(), at_ms });
@@ -148,9 +149,9 @@ impl<W: Work> DriverThread<W> {
         self.stopping.get()
     }
 
-    /// Counts a transaction as under way until the guard is dropped.
-    pub(crate) fn under_way(&self) -> InFlightGuard {
-        InFlightGuard::one_more(&self.under_way)
+    /// Counts a transaction as in flight until the guard is dropped.
+    pub(crate) fn in_flight(&self) -> InFlightGuard {
+        InFlightGuard::one_more(&self.in_flight)
     }
 
     /// Counts a deferred transaction as queued or under way until the guard is dropped.
@@ -166,9 +167,12 @@ impl<W: Work> DriverThread<W> {
         }
     }
 
-    /// Makes an entry for the result file.
-    pub(crate) fn enter(&self, delivered: Delivered) {
-        self.delivered.borrow_mut().push(delivered);
+    /// Adds a deferred transaction to the result file.
+    pub(crate) fn write_result(&self, input: &T::Input, output: &T::Output, queued: Instant, completed: Instant) {
+        let queued_us = self.clocks.epoch_us(queued);
+        let completed_us = self.clocks.epoch_us(completed);
+        let lines = &mut self.result_lines.borrow_mut();
+        self.transactions.write_result(lines, input, output, queued_us, completed_us);
     }
 
     /// Gives a connection back, or replaces it if it is lost.
@@ -181,8 +185,8 @@ impl<W: Work> DriverThread<W> {
     }
 
     /// Classes a failure, and tells the first few.
-    pub(crate) fn failure(&self, kind: usize, error: &Error) -> Failure {
-        let title = self.work.title(kind);
+    pub(crate) fn failure(&self, transaction_type: usize, error: &Error) -> Failure {
+        let title = self.transactions.title(transaction_type);
         let told = self.told_failures.get();
         if told < TOLD_FAILURES {
             self.told_failures.set(told + 1);
@@ -211,18 +215,18 @@ impl<W: Work> DriverThread<W> {
     }
 }
 
-/// Runs a shard to its end, on the thread it is called on.
+/// Runs a driver thread to its end, on the thread it is called on.
 ///
 /// Says on `ready` when it is connected, begins at the instant that `go` brings, hands over to
 /// `collector` and takes emptied recorders back from `spare`.
-pub(crate) fn run<W: Work>(
-    plan: ThreadPlan<W>,
+pub(crate) fn run<T: Transactions>(
+    plan: ThreadPlan<T>,
     ready: &mpsc::Sender<Result<(), Error>>,
-    go: &mpsc::Receiver<Instant>,
+    go: &mpsc::Receiver<Clocks>,
     collector: &mpsc::Sender<(usize, IntervalReport)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
     mut stop: [watch::Receiver<bool>; 2],
-) -> Option<ThreadResult<W::Ledger>> {
+) -> Option<ThreadResult<T::Ledger>> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
         Ok(runtime) => runtime,
         Err(e) => {
@@ -232,8 +236,13 @@ pub(crate) fn run<W: Work>(
     };
     runtime.block_on(async {
         let pool = Pool::new(plan.wait_queues, plan.gateways.len());
-        let failover =
-            Failover::new(plan.gateways, plan.work.clone(), plan.statements, plan.number, plan.gateway_of.len());
+        let failover = Failover::new(
+            plan.gateways,
+            plan.transactions.clone(),
+            plan.statements,
+            plan.number,
+            plan.gateway_of.len(),
+        );
         let connected = connect(&pool, &failover, &plan.gateway_of).await;
         let failed = connected.is_err();
         let _ = ready.send(connected);
@@ -241,19 +250,21 @@ pub(crate) fn run<W: Work>(
             return None;
         }
         // Connecting is over and nothing runs yet: blocking the thread holds nobody up.
-        let run_start = go.recv().ok()?;
-        let shard = Rc::new(DriverThread {
+        let clocks = go.recv().ok()?;
+        let run_start = clocks.run_start;
+        let thread = Rc::new(DriverThread {
             pool,
             failover,
             interval: Interval::new(run_start, plan.ramp, plan.duration),
-            ledger: RefCell::new(plan.work.empty_ledger()),
-            work: plan.work,
+            ledger: RefCell::new(plan.transactions.empty_ledger()),
+            transactions: plan.transactions,
             factor: plan.factor,
             jitter: Jitter::new(0x9e37_79b9_7f4a_7c15 ^ plan.number as u64),
             recorder: RefCell::new(spare.recv().ok()?),
             journal: plan.keeps_journal.then(RefCell::default),
-            delivered: RefCell::default(),
-            under_way: Rc::default(),
+            result_lines: RefCell::default(),
+            clocks,
+            in_flight: Rc::default(),
             backlog: Rc::default(),
             stopping: Cell::new(false),
             told_failures: Cell::new(0),
@@ -264,28 +275,28 @@ pub(crate) fn run<W: Work>(
         let [by_person, by_error] = &mut stop;
         tokio::select! {
             () = tokio::time::sleep_until(run_start.into()) => {
-                tokio::task::spawn_local(begin(shard.clone(), run_start + plan.initial_delay, plan.terminals));
+                tokio::task::spawn_local(begin(thread.clone(), run_start + plan.initial_delay, plan.terminals));
             }
             _ = by_person.wait_for(|stop| *stop) => {}
             _ = by_error.wait_for(|stop| *stop) => {}
         }
-        supervise(&shard, plan.number, collector, spare, &mut stop).await;
-        let measured = shard.interval.end().saturating_duration_since(shard.interval.start);
-        let ledger = shard.ledger.replace(shard.work.empty_ledger());
-        Some(ThreadResult { ledger, abandoned: shard.under_way.get(), measured })
+        supervise(&thread, plan.number, collector, spare, &mut stop).await;
+        let measured = thread.interval.end().saturating_duration_since(thread.interval.start);
+        let ledger = thread.ledger.replace(thread.transactions.empty_ledger());
+        Some(ThreadResult { ledger, abandoned: thread.in_flight.get(), measured })
     })
 }
 
 /// Starts the terminals.
-async fn begin<W: Work>(shard: Rc<DriverThread<W>>, at: Instant, terminals: Vec<(W::Terminal, usize)>) {
+async fn begin<T: Transactions>(thread: Rc<DriverThread<T>>, at: Instant, terminals: Vec<(T::Terminal, usize)>) {
     tokio::time::sleep_until(at.into()).await;
     for (terminal, line) in terminals {
-        tokio::task::spawn_local(terminal::run(shard.clone(), terminal, line));
+        tokio::task::spawn_local(terminal::run(thread.clone(), terminal, line));
     }
 }
 
 /// Opens the connections to their gateways: a run begins with all of them or not at all.
-async fn connect<W: Work>(pool: &Pool, failover: &Failover<W>, gateway_of: &[usize]) -> Result<(), Error> {
+async fn connect<T: Transactions>(pool: &Pool, failover: &Failover<T>, gateway_of: &[usize]) -> Result<(), Error> {
     for (at, &assigned) in gateway_of.iter().enumerate() {
         let context = || format!("connection {} of a thread's {}", at + 1, gateway_of.len());
         let session = failover.open(assigned).await.map_err(|e| e.context(context()))?;
@@ -295,8 +306,8 @@ async fn connect<W: Work>(pool: &Pool, failover: &Failover<W>, gateway_of: &[usi
 }
 
 /// Hands over second by second until the interval ends, then once more when all transactions have ended.
-async fn supervise<W: Work>(
-    shard: &DriverThread<W>,
+async fn supervise<T: Transactions>(
+    thread: &DriverThread<T>,
     number: usize,
     collector: &mpsc::Sender<(usize, IntervalReport)>,
     spare: &mpsc::Receiver<Box<Recorder>>,
@@ -306,32 +317,32 @@ async fn supervise<W: Work>(
         // The collector returns a recorder for each it gets, one ahead.
         let Ok(empty) = spare.recv() else { return };
         let report = IntervalReport {
-            recorder: shard.recorder.replace(empty),
-            delivered: shard.delivered.take(),
-            journal: shard.journal.as_ref().map(RefCell::take).unwrap_or_default(),
-            successes: shard.successes.take(),
-            hard_failure: shard.hard_failure.borrow().clone(),
-            waiting: shard.pool.waiting(),
-            idle: shard.pool.idle(),
-            backlog: shard.backlog.get(),
+            recorder: thread.recorder.replace(empty),
+            result_lines: thread.result_lines.take(),
+            journal: thread.journal.as_ref().map(RefCell::take).unwrap_or_default(),
+            successes: thread.successes.take(),
+            hard_failure: thread.hard_failure.borrow().clone(),
+            waiting: thread.pool.waiting(),
+            idle: thread.pool.idle(),
+            backlog: thread.backlog.get(),
             last,
         };
         let _ = collector.send((number, report));
     };
-    let mut tick = shard.interval.run_start;
-    while Instant::now() < shard.interval.end() {
+    let mut tick = thread.interval.run_start;
+    while Instant::now() < thread.interval.end() {
         tick += Duration::from_secs(1);
-        let due = tick.min(shard.interval.end());
+        let due = tick.min(thread.interval.end());
         tokio::select! {
             () = tokio::time::sleep_until(due.into()) => {}
-            _ = by_person.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
-            _ = by_error.wait_for(|stop| *stop) => shard.interval.end_early(Instant::now()),
+            _ = by_person.wait_for(|stop| *stop) => thread.interval.end_early(Instant::now()),
+            _ = by_error.wait_for(|stop| *stop) => thread.interval.end_early(Instant::now()),
         }
         hand_over(false);
     }
-    shard.stopping.set(true);
+    thread.stopping.set(true);
     let give_up = Instant::now() + DRAIN;
-    while shard.under_way.get() > 0 && Instant::now() < give_up {
+    while thread.in_flight.get() > 0 && Instant::now() < give_up {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     hand_over(true);

@@ -1,4 +1,4 @@
-//! Replacing lost connections: at assigned if assigned answers, else at a gateway that does, and assigned again.
+//! Replacing lost connections: through the assigned gateway if it answers, else through another until it does.
 //!
 //! A connection that breaks is replaced by one to its own gateway, or, if that takes none, by a
 //! stand-in through another. A gateway that has stand-ins elsewhere is known to be down: it is tried
@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use target::{Error, Session, Url};
+use workload::Transactions;
 
 use crate::driver_thread::DriverThread;
 use crate::pool::Connection;
 use crate::retry::Jitter;
-use crate::work::Work;
 
 /// How long to wait between attempts to connect at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -23,13 +23,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 const PAUSE_A_CONNECTION: Duration = Duration::from_millis(5);
 
-/// What one shard knows of the gateways.
-pub(crate) struct Failover<W> {
+/// The gateways as one driver thread knows them.
+pub(crate) struct Failover<T> {
     urls: Vec<Url>,
-    work: W,
+    transactions: T,
     /// Whether statements are timed.
     statements: bool,
-    gateway_of: Vec<Home>,
+    gateways: Vec<AssignedGateway>,
     /// Where the next stand-in looks first, so that the living share the dead one's connections.
     turn: Cell<usize>,
     jitter: Jitter,
@@ -38,30 +38,30 @@ pub(crate) struct Failover<W> {
 
 /// The connections of one gateway that go through others.
 #[derive(Default)]
-struct Home {
-    /// Stand-ins that have no successor at assigned yet.
+struct AssignedGateway {
+    /// Stand-ins that have no successor at their own gateway yet.
     away: Cell<usize>,
-    /// Stand-ins whose successor is at assigned already; each is closed when its transaction ends.
+    /// Stand-ins whose successor is at their own gateway already; each is closed when its transaction ends.
     relieved: Cell<usize>,
     /// Whether somebody tries in the background to return.
     is_down: Cell<bool>,
 }
 
-impl<W: Work> Failover<W> {
-    /// Of a shard with so many connections.
-    pub(crate) fn new(urls: Vec<Url>, work: W, statements: bool, shard: usize, connections: usize) -> Self {
-        let gateway_of = urls.iter().map(|_| Home::default()).collect();
-        let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ shard as u64);
+impl<T: Transactions> Failover<T> {
+    /// For a driver thread with so many connections.
+    pub(crate) fn new(urls: Vec<Url>, transactions: T, statements: bool, thread: usize, connections: usize) -> Self {
+        let gateways = urls.iter().map(|_| AssignedGateway::default()).collect();
+        let jitter = Jitter::new(0xd1b5_4a32_d192_ed03 ^ thread as u64);
         let (least, most) = LONGEST_PAUSE;
         let connections = u32::try_from(connections).unwrap_or(u32::MAX);
         let longest_pause = PAUSE_A_CONNECTION.saturating_mul(connections).clamp(least, most);
-        Self { urls, work, statements, gateway_of, turn: Cell::new(shard), jitter, longest_pause }
+        Self { urls, transactions, statements, gateways, turn: Cell::new(thread), jitter, longest_pause }
     }
 
     /// Opens a session through a gateway and makes it ready.
     pub(crate) async fn open(&self, gateway: usize) -> Result<Session, Error> {
         let mut session = Session::connect(&self.urls[gateway]).await?;
-        self.work.prepare(&mut session).await?;
+        self.transactions.prepare(&mut session).await?;
         if self.statements {
             session.time_statements();
         }
@@ -73,18 +73,18 @@ impl<W: Work> Failover<W> {
         Pause { next: FIRST_PAUSE, longest: self.longest_pause, jitter: &self.jitter }
     }
 
-    /// Whether a connection is a stand-in whose successor is at assigned, and is to be closed.
+    /// Whether a connection is a stand-in whose successor is at its own gateway, and is to be closed.
     pub(crate) fn is_relieved(&self, connection: &Connection) -> bool {
-        connection.gateway != connection.assigned && take_one(&self.gateway_of[connection.assigned].relieved)
+        connection.gateway != connection.assigned && take_one(&self.gateways[connection.assigned].relieved)
     }
 
-    /// The gateways in the order in which to try them: assigned, then the others by turns; those known to be down last.
+    /// The gateways in the order in which to try them: the assigned one, then the others by turns; those known to be down last.
     fn candidates(&self, assigned: usize) -> Vec<usize> {
         let count = self.urls.len();
         let turn = self.turn.replace(self.turn.get().wrapping_add(1));
         let others = (1..count).map(|step| (assigned + 1 + (turn.wrapping_add(step)) % (count - 1)) % count);
         let mut candidates: Vec<usize> = std::iter::once(assigned).chain(others).collect();
-        candidates.sort_by_key(|gateway| self.gateway_of[*gateway].is_down.get());
+        candidates.sort_by_key(|gateway| self.gateways[*gateway].is_down.get());
         candidates
     }
 
@@ -104,49 +104,49 @@ impl<W: Work> Failover<W> {
 }
 
 /// Replaces a connection that broke.
-pub(crate) fn replace<W: Work>(shard: &Rc<DriverThread<W>>, lost: Connection) {
+pub(crate) fn replace<T: Transactions>(thread: &Rc<DriverThread<T>>, lost: Connection) {
     let Connection { assigned, gateway: from, .. } = lost;
-    shard.recorder().connection_lost(from);
-    if shard.failover.is_relieved(&lost) {
+    thread.recorder().connection_lost(from);
+    if thread.failover.is_relieved(&lost) {
         return;
     }
     if from != assigned {
-        take_one(&shard.failover.gateway_of[assigned].away);
+        take_one(&thread.failover.gateways[assigned].away);
     }
-    let shard = shard.clone();
+    let thread = thread.clone();
     tokio::task::spawn_local(async move {
-        let (session, gateway) = shard.failover.open_any(assigned).await;
+        let (session, gateway) = thread.failover.open_any(assigned).await;
         if gateway != assigned {
-            let away = &shard.failover.gateway_of[assigned].away;
+            let away = &thread.failover.gateways[assigned].away;
             away.set(away.get() + 1);
-            shard.recorder().failover(from, gateway);
-            try_home(&shard, assigned);
+            thread.recorder().failover(from, gateway);
+            return_to_assigned(&thread, assigned);
         } else if from != assigned {
-            shard.recorder().returned(assigned);
+            thread.recorder().returned(assigned);
         }
-        shard.pool.give_back(Connection { session, assigned, gateway });
+        thread.pool.give_back(Connection { session, assigned, gateway });
     });
 }
 
 /// Tries a gateway that is down until all its connections have returned. One task a gateway does it.
-fn try_home<W: Work>(shard: &Rc<DriverThread<W>>, assigned: usize) {
-    if shard.failover.gateway_of[assigned].is_down.replace(true) {
+fn return_to_assigned<T: Transactions>(thread: &Rc<DriverThread<T>>, assigned: usize) {
+    if thread.failover.gateways[assigned].is_down.replace(true) {
         return;
     }
-    let shard = shard.clone();
+    let thread = thread.clone();
     tokio::task::spawn_local(async move {
-        let (failover, state) = (&shard.failover, &shard.failover.gateway_of[assigned]);
+        let (failover, state) = (&thread.failover, &thread.failover.gateways[assigned]);
         let mut pause = failover.pause();
         while state.away.get() > 0 {
             pause.wait().await;
             match failover.open(assigned).await {
                 // Its stand-in may have been lost meanwhile, and be replaced already.
                 Ok(session) if take_one(&state.away) => {
-                    shard.recorder().returned(assigned);
-                    if shard.pool.take_stand_in(assigned).is_none() {
+                    thread.recorder().returned(assigned);
+                    if thread.pool.take_stand_in(assigned).is_none() {
                         state.relieved.set(state.relieved.get() + 1);
                     }
-                    shard.pool.give_back(Connection { session, assigned, gateway: assigned });
+                    thread.pool.give_back(Connection { session, assigned, gateway: assigned });
                     pause = failover.pause();
                 }
                 Ok(_) => {}

@@ -1,4 +1,4 @@
-//! A shard's connections, apart from its terminals: first come, first served.
+//! A driver thread's connections, apart from its terminals: first come, first served.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,274 +1,119 @@
-//! A run from its first connection to its record.
+//! A run from its first connection to its verdict, whatever the workload and whichever command asks for it.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use record::folder::{ACKNOWLEDGED, DELIVERIES};
-use record::plan::{GatewayPlan, Pacing as PlannedPacing, Plan};
-use record::run::{Client, Ended, FleetPart, LostWorker, Reconciliation, Target, Tool};
-use record::{RecordError, Recorder, RunFolder, RunRecord};
-use target::{Description, Dialect, Error, Gateways, Isolation, Session, Topology, Url, topology};
-use tokio::sync::watch;
-use workload::custom::Custom;
-use workload::tpcc::catalog::CatalogError;
+use record::folder::ACKNOWLEDGED;
+use record::run::{Client, LostWorker, NOT_ASKED_FOR, Reconciliation, Target, Tool};
+use record::{OpenedRun, RunFolder, RunRecord, Summary};
+use target::{Error, Gateways, Session};
+use workload::{CheckProgress, Transactions, Workload, WorkloadError};
 
-use crate::assignment::{self, Affinity, Gateway};
-use crate::collector::{Clocks, Collector, DeliveryFile, ErrorPolicy, Files, OnError, Second};
-use crate::custom::prepare as prepare_custom;
-use crate::driver_thread::{self, ThreadPlan, ThreadResult};
-use crate::fleet::{FleetError, JoinRequest, Rendezvous, Start, Worker};
+use crate::driver_thread::ThreadResult;
+use crate::faults::Injector;
+use crate::fleet::{JoinRequest, Rendezvous};
+use crate::measure::measure;
+use crate::options::{Event, Options, RunError, Stop, results_folder, runtime};
+use crate::prepare::{Prepared, prepare};
+use crate::recovery::{audit_after_run, await_recovery};
 use crate::tare;
-use crate::tpcc::{Tpcc, prepare as prepare_tpcc};
-use crate::work::Work;
 
-pub use record::plan::Pacing;
-
-/// What a run is asked to do.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The database, by one gateway or several.
-    pub gateways: Gateways,
-    /// What is driven.
-    pub workload: Workload,
-    /// What binds terminals to gateways.
-    pub affinity: Affinity,
-    /// Time before the measurement.
-    pub ramp: Duration,
-    /// The measurement interval.
-    pub duration: Duration,
-    /// Keying and think times.
-    pub pacing: Pacing,
-    /// Connections; none: what suits the run.
-    pub connections: Option<u32>,
-    /// Terminals; none: what the workload has, or as many as connections where there are no waits.
-    pub terminals: Option<u32>,
-    /// Isolation level; none: the weakest that passes clause 3.4.
-    pub isolation: Option<Isolation>,
-    /// Where this client stands, in its owner's words; empty: not told.
-    pub region: String,
-    /// Whether the statements of the transactions are timed, each by itself.
-    pub statements: bool,
-    /// Seed of the inputs; of a fleet that of worker 1 counts.
-    pub seed: u64,
-    /// What is done about errors that would come again.
-    pub on_error: OnError,
-    /// When it begins, and with whom.
-    pub start: Start,
+/// A run that has its verdict.
+#[derive(Debug)]
+pub struct Finished {
+    /// The run folder as it was opened, with summary and verdict.
+    pub run: OpenedRun,
+    /// Why the checks that were asked for could not be made.
+    pub unchecked: Option<WorkloadError>,
 }
 
-impl Options {
-    /// A run of `duration` in which nothing else is asked for.
-    #[must_use]
-    pub fn new(gateways: Gateways, workload: Workload, duration: Duration) -> Self {
-        Self {
-            gateways,
-            workload,
-            affinity: Affinity::None,
-            ramp: Duration::ZERO,
-            duration,
-            pacing: Pacing::Standard,
-            connections: None,
-            terminals: None,
-            isolation: None,
-            region: String::new(),
-            statements: false,
-            seed: 1,
-            on_error: OnError::default(),
-            start: Start::default(),
-        }
-    }
-
-    /// The connections that were asked for, or that suit so many warehouses; each gateway needs one.
-    pub(crate) fn connections_for(&self, warehouses: u32, gateways: usize) -> Result<u32, String> {
-        let suited = || suited_connections(self.gateways.dialect(), warehouses).max(gateways as u32);
-        let connections = self.connections.unwrap_or_else(suited);
-        match (connections as usize) < gateways {
-            true => Err(format!("--connections {connections} for {gateways} gateways: each needs one at least")),
-            false => Ok(connections),
-        }
-    }
-
-    /// What of a plan follows from the options alone.
-    pub(crate) fn plan(&self, connections: u32, terminals: u32) -> Plan {
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-        Plan {
-            pacing: self.pacing,
-            connections,
-            affinity: self.affinity.to_string(),
-            terminals,
-            threads: cores.min(connections).min(terminals).max(1),
-            ramp_seconds: self.ramp.as_secs_f64(),
-            duration_seconds: self.duration.as_secs_f64(),
-            start_at: self.start.at,
-            initial_delay_seconds: self.start.initial_delay.as_secs_f64(),
-            region: self.region.clone(),
-            statements: self.statements,
-            seed: self.seed,
-            ..Plan::default()
-        }
-    }
-}
-
-/// A workload, with what only it is asked.
-#[derive(Clone, Debug)]
-pub enum Workload {
-    /// The TPC-C derived one.
-    Tpcc(Tpcc),
-    /// One of the user's custom.
-    Custom(Arc<Custom>),
-}
-
-/// The way to end a run early.
-pub type Stop = watch::Receiver<bool>;
-
-/// What a run tells of itself as it goes.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// A second has passed.
-    Second(Second<'a>),
-    /// The terminals have stopped; the state of the database is about to be read.
-    Ended,
-}
-
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The options contradict the database or each other; nothing was touched.
-    #[error("{0}")]
-    Usage(String),
-    /// The data are not there, or not complete.
-    #[error(transparent)]
-    Catalog(#[from] CatalogError),
-    /// The tables of a workload of the user's own are not there, or not complete.
-    #[error("{0}")]
-    NotLoaded(String),
-    /// The database refused before the run began.
-    #[error(transparent)]
-    Database(#[from] Error),
-    /// The fleet does not come about.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-    /// The run folder can't be written.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The machine refused something.
-    #[error("{0}")]
-    Machine(String),
-}
-
-/// Connections where nobody asks for a number: two a warehouse, within these bounds.
-const DEFAULT_CONNECTIONS: std::ops::RangeInclusive<u32> = 8..=128;
-
-/// How long the catalog may be read before a run; a cluster of many ranges takes its time.
-const TOPOLOGY_LIMIT: Duration = Duration::from_secs(5);
-
-/// The connections of a run that asks for no number.
-pub(crate) fn suited_connections(dialect: &dyn Dialect, warehouses: u32) -> u32 {
-    let useful = dialect.useful_connections().unwrap_or(u32::MAX);
-    warehouses.saturating_mul(2).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end()).min(useful)
-}
-
-/// All that is known of a run before it starts.
-pub(crate) struct Prepared<W: Work> {
-    pub(crate) work: W,
-    pub(crate) description: Description,
-    pub(crate) topology: Topology,
-    /// What the ledger is held against, before the run; none of a target without data.
-    pub(crate) before: Option<W::State>,
-    pub(crate) plan: Plan,
-    /// How the data were placed, where the load was told.
-    pub(crate) placement: BTreeMap<String, String>,
-    pub(crate) gateways: Vec<Gateway>,
-    /// The gateways of each thread's connections.
-    pub(crate) gateway_of: Vec<Vec<usize>>,
-}
-
-/// Runs, and returns the record as far as the driver knows it: without summary, verdict and checks.
-///
-/// `make_folder` is called with the plan once all connections are there. `observe` gets every event.
+/// Runs a workload and judges the result: connect, make the folder, drive, reconcile, audit, check, derive summary and
+/// verdict. `observe` gets every event.
 ///
 /// # Errors
 /// Anything that stops the run before its start, or the recording in its midst.
-pub fn run(
+pub fn run<W: Workload>(
+    workload: &W,
     options: &Options,
     stop: &Stop,
-    make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
     observe: &mut dyn FnMut(Event<'_>),
-) -> Result<(RunFolder, RunRecord), RunError> {
+) -> Result<Finished, RunError> {
     // The runtime of a moment, so that no session of its own lasts through the run.
-    match &options.workload {
-        Workload::Tpcc(tpcc) => {
-            let prepared = runtime()?.block_on(prepare_tpcc(options, tpcc))?;
-            run_prepared(options, prepared, stop, make_folder, observe)
+    let mut prepared = runtime()?.block_on(prepare(workload, options))?;
+    let rendezvous = join_fleet(options, &mut prepared, stop)?;
+    let mut record = begin_record(options, &prepared);
+    let make_folder = || {
+        let folder = RunFolder::create(&folder_path(workload, options, &prepared))?;
+        record::folder::hold(folder.path());
+        for (name, text) in workload.files() {
+            record::folder::write_whole(&folder.file(name), text.as_bytes())?;
         }
-        Workload::Custom(custom) => {
-            let prepared = runtime()?.block_on(prepare_custom(options, custom.clone()))?;
-            run_prepared(options, prepared, stop, make_folder, observe)
+        Ok(folder)
+    };
+
+    let mut injector = None;
+    let mut observe_and_inject = |event: Event<'_>| {
+        if let (Event::Second(second), Some(faults), None) = (&event, &options.faults, &injector) {
+            // The first second tells exactly when the run began.
+            injector = Some(Injector::start(faults, Instant::now() - Duration::from_secs_f64(second.row.elapsed_s)));
+        }
+        observe(event);
+    };
+    let measured =
+        measure(options, &prepared, make_folder, rendezvous.as_ref(), stop, &mut record, &mut observe_and_inject);
+    if let Ok((folder, _)) = &measured {
+        // Readers of the folder see that it has ended; if this can't be written, the record at the end says so.
+        let _ = folder.write_record(&record);
+        observe(Event::Ended);
+    }
+    let injected = injector.map(Injector::end).unwrap_or_default();
+    if let Some(faults) = &options.faults {
+        let back = faults.target.restore(&faults.notify).map_err(|e| e.to_string());
+        let back =
+            back.and_then(|()| await_recovery(workload, &faults.target.gateways, stop).map_err(|e| e.to_string()));
+        // What can't be brought back can't be audited either, and the audit says so.
+        if let Err(why) = back {
+            (faults.notify)(&format!("warning: {why}"));
         }
     }
-}
-
-fn run_prepared<W: Work>(
-    options: &Options,
-    mut prepared: Prepared<W>,
-    stop: &Stop,
-    make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
-    observe: &mut dyn FnMut(Event<'_>),
-) -> Result<(RunFolder, RunRecord), RunError> {
-    let rendezvous = meet(options, &mut prepared, stop)?;
-    let mut record = RunRecord::new(prepared.plan.clone());
-    record.tool = Tool::this();
-    record.client = client_machine();
-    record.target = Target {
-        kind: options.gateways.dialect().name().into(),
-        version: prepared.description.version.clone(),
-        url: options.gateways.to_string(),
-        settings: prepared.description.settings.clone(),
-        embedded: options.gateways.dialect().embedded(),
-        without_data: prepared.before.is_none(),
-        placement: prepared.placement.clone(),
-    };
-    record.topology = serde_json::to_value(&prepared.topology).ok();
-
-    let (folder, results) = drive(options, &prepared, rendezvous.as_ref(), stop, make_folder, &mut record, observe)?;
-    // Whoever watches learns that it has ended; if this can't be written, the record at the end says so.
-    let _ = folder.write_record(&record);
-    observe(Event::Ended);
+    let (folder, results) = measured?;
     if let Some(rendezvous) = rendezvous {
         // Only when nobody works any more is the database at rest.
         note_lost(&mut record, runtime()?.block_on(rendezvous.end(Some(OTHERS_LIMIT))));
     }
-    let work = &prepared.work;
-    let mut ledger = work.empty_ledger();
-    results.iter().for_each(|shard| work.merge(&mut ledger, &shard.ledger));
-    let abandoned: usize = results.iter().map(|shard| shard.abandoned).sum();
-    if let Some(before) = &prepared.before {
-        let failed = |detail| Some(Reconciliation { checked: Vec::new(), passed: false, detail });
-        record.reconciliation = match runtime()?.block_on(read_state(&options.gateways, work)) {
-            Ok(after) => {
-                record.checks = Some(work.check_invariants(before, &after)).filter(|checks| !checks.is_empty());
-                work.reconcile(before, &after, &ledger, abandoned)
-            }
-            Err(e) => failed(format!("could not be done: {e}")),
-        };
+    reconcile(options, &prepared, &results, &mut record)?;
+    if options.faults.is_some() {
+        if injected.iter().any(|fault| fault.failed.is_none()) {
+            record.plan.deviations.push("faults were made on purpose".to_owned());
+        }
+        record.faults = injected;
     }
-    folder.write_record(&record)?;
-    Ok((folder, record))
+    // In a quiet run the sums of the reconciliation say as much, and cost less.
+    let quiet = record.reconciliation.as_ref().is_some_and(|done| done.checked.iter().all(|item| item.unknown == 0));
+    if folder.file(ACKNOWLEDGED).exists() && (options.faults.is_some() || !quiet) {
+        folder.write_record(&record)?;
+        record.audit = audit_after_run(workload, &options.gateways, folder.path(), stop);
+    }
+    let mut unchecked = None;
+    if options.check && !record.target.without_data {
+        folder.write_record(&record)?;
+        unchecked = check(workload, options, &mut record, observe).err();
+    }
+    let run = judge(&folder, record)?;
+    observe(Event::Judged(&run));
+    Ok(Finished { run, unchecked })
 }
 
-/// Reads the state after the run, through a gateway that has outlived it.
-async fn read_state<W: Work>(gateways: &Gateways, work: &W) -> Result<W::State, Error> {
-    work.read_state(&mut Session::connect(gateways.living().await?.first()).await?).await
-}
-
-/// How long the others may take to their end after this client's: they drain, too.
+/// How long the other workers of a fleet may take to end after this client: they drain, too.
 const OTHERS_LIMIT: Duration = Duration::from_secs(60);
 
 /// Meets the other workers, if this client is one of a fleet, and takes over what they agree on.
-fn meet<W: Work>(options: &Options, prepared: &mut Prepared<W>, stop: &Stop) -> Result<Option<Rendezvous>, RunError> {
+fn join_fleet<T: Transactions>(
+    options: &Options,
+    prepared: &mut Prepared<T>,
+    stop: &Stop,
+) -> Result<Option<Rendezvous>, RunError> {
     let Some(worker) = options.start.meets() else { return Ok(None) };
     if prepared.before.is_none() {
         return Err(RunError::Usage(format!(
@@ -283,6 +128,33 @@ fn meet<W: Work>(options: &Options, prepared: &mut Prepared<W>, stop: &Stop) -> 
     Ok(Some(rendezvous))
 }
 
+/// The record as far as it is known before the start.
+fn begin_record<T: Transactions>(options: &Options, prepared: &Prepared<T>) -> RunRecord {
+    let mut record = RunRecord::new(prepared.plan.clone());
+    record.tool = Tool::this();
+    record.client = client_machine();
+    record.target = Target {
+        kind: options.gateways.dialect().name().into(),
+        version: prepared.description.version.clone(),
+        url: options.gateways.to_string(),
+        settings: prepared.description.settings.clone(),
+        embedded: options.gateways.dialect().embedded(),
+        without_data: prepared.before.is_none(),
+        placement: prepared.placement.clone(),
+    };
+    record.topology = serde_json::to_value(&prepared.topology).ok();
+    record
+}
+
+/// The folder that was asked for, or one named for the moment, the workload and its size.
+fn folder_path<W: Workload>(workload: &W, options: &Options, prepared: &Prepared<W::Transactions>) -> PathBuf {
+    let named = || {
+        let size = prepared.transactions.size_suffix();
+        results_folder(&format!("{}-{}{size}", workload.name(), options.gateways.dialect().name()))
+    };
+    options.out.clone().unwrap_or_else(named)
+}
+
 /// Notes the workers that did not come to their end: the result lacks their part.
 fn note_lost(record: &mut RunRecord, lost: Vec<LostWorker>) {
     let Some(fleet) = &mut record.fleet else { return };
@@ -295,194 +167,66 @@ fn note_lost(record: &mut RunRecord, lost: Vec<LostWorker>) {
     fleet.lost = lost;
 }
 
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, RunError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| RunError::Machine(format!("can't start a runtime: {e}")))
-}
-
-/// How the data lie now, read in a session of its own that may be given up. A run doesn't fail for it.
-pub(crate) async fn topology_of(url: &Url) -> Topology {
-    let note = |note: String| Topology { notes: vec![note], ..Topology::default() };
-    let read = async {
-        let mut session = Session::connect(url).await?;
-        Ok::<_, Error>(topology::read(&mut session).await)
-    };
-    match tokio::time::timeout(TOPOLOGY_LIMIT, read).await {
-        Ok(Ok(topology)) => topology,
-        Ok(Err(e)) => note(format!("not read: {e}")),
-        Err(_) => note(format!("not read: it took more than {} s", TOPOLOGY_LIMIT.as_secs())),
-    }
-}
-
-/// The gateways as the record keeps them.
-pub(crate) fn planned(gateways: &[Gateway], gateway_of: &[Vec<usize>]) -> Vec<GatewayPlan> {
-    let plan = |(index, gateway): (usize, &Gateway)| GatewayPlan {
-        url: gateway.url.to_string(),
-        connections: gateway_of.iter().flatten().filter(|assigned| **assigned == index).count() as u32,
-        first_warehouse: *gateway.warehouses.start() as u32,
-        warehouses: gateway.warehouses.clone().count() as u32,
-    };
-    gateways.iter().enumerate().map(plan).collect()
-}
-
-/// What is left of all shards.
-type Ends<W> = Vec<ThreadResult<<W as Work>::Ledger>>;
-
-/// Starts the shards, collects what they measure, and waits for their end.
-fn drive<W: Work>(
+/// Compares what was acknowledged with what the database gained, and checks what must not have changed.
+fn reconcile<T: Transactions>(
     options: &Options,
-    prepared: &Prepared<W>,
-    rendezvous: Option<&Rendezvous>,
-    stop: &Stop,
-    make_folder: impl FnOnce(&Plan) -> Result<RunFolder, RecordError>,
+    prepared: &Prepared<T>,
+    results: &[ThreadResult<T::Ledger>],
+    record: &mut RunRecord,
+) -> Result<(), RunError> {
+    let Some(before) = &prepared.before else { return Ok(()) };
+    let transactions = &prepared.transactions;
+    let mut ledger = transactions.empty_ledger();
+    results.iter().for_each(|result| transactions.merge(&mut ledger, &result.ledger));
+    let abandoned: usize = results.iter().map(|result| result.abandoned).sum();
+    match runtime()?.block_on(read_state(&options.gateways, transactions)) {
+        Ok(after) => {
+            record.checks = Some(transactions.check_invariants(before, &after)).filter(|checks| !checks.is_empty());
+            record.reconciliation = transactions.reconcile(before, &after, &ledger, abandoned);
+        }
+        Err(e) => {
+            let detail = format!("could not be done: {e}");
+            record.reconciliation = Some(Reconciliation { checked: Vec::new(), passed: false, detail });
+        }
+    }
+    Ok(())
+}
+
+/// Reads the state after the run, through a gateway that still answers.
+async fn read_state<T: Transactions>(gateways: &Gateways, transactions: &T) -> Result<T::State, Error> {
+    transactions.read_state(&mut Session::connect(gateways.living().await?.first()).await?).await
+}
+
+/// Checks the data that the run has driven.
+fn check<W: Workload>(
+    workload: &W,
+    options: &Options,
     record: &mut RunRecord,
     observe: &mut dyn FnMut(Event<'_>),
-) -> Result<(RunFolder, Ends<W>), RunError> {
-    let plan = &prepared.plan;
-    let ledger_header = prepared.before.as_ref().and_then(|before| prepared.work.ledger_header(before));
-    let threads = plan.threads as usize;
-    let wait_queues = match options.affinity {
-        Affinity::None => 1,
-        Affinity::Warehouse => prepared.gateways.len(),
-    };
-    let mut terminals_of: Vec<Vec<(W::Terminal, usize)>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut slots: Vec<_> = (0..wait_queues)
-        .map(|line| {
-            assignment::slots(&prepared.gateway_of, |assigned| assigned % wait_queues == line).into_iter().cycle()
-        })
-        .collect();
-    for number in 0..plan.terminals {
-        let terminal = prepared.work.terminal(plan, number);
-        let warehouse = prepared.work.warehouse(&terminal);
-        let serves = |gateway: &Gateway| warehouse.is_some_and(|w_id| gateway.warehouses.contains(&w_id));
-        // Without affinity all gateways serve all warehouses, and the first line is the only one.
-        let line = prepared.gateways.iter().position(serves).unwrap_or(0);
-        let thread = slots[line].next().unwrap_or(0);
-        terminals_of[thread].push((terminal, line));
-    }
-
-    let (give_up, given_up) = watch::channel(false);
-    let (ready, readiness) = mpsc::channel();
-    let (report, inbox) = mpsc::channel();
-    let (mut shards, mut starts, mut spares) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, terminals) in terminals_of.into_iter().enumerate() {
-        let thread_plan = ThreadPlan {
-            number,
-            gateways: prepared.gateways.iter().map(|gateway| gateway.url.clone()).collect(),
-            gateway_of: prepared.gateway_of[number].clone(),
-            wait_queues,
-            terminals,
-            work: prepared.work.clone(),
-            statements: plan.statements,
-            factor: PlannedPacing::factor(plan.pacing),
-            ramp: options.ramp,
-            duration: options.duration,
-            initial_delay: options.start.initial_delay,
-            keeps_journal: ledger_header.is_some(),
-        };
-        let (start, go) = mpsc::channel();
-        let (spare, empties) = mpsc::channel();
-        // One to record into, one for the swap, so that no shard ever waits for the collector.
-        for _ in 0..2 {
-            let _ = spare.send(Box::new(Recorder::new(plan)));
-        }
-        let (ready, report, stop) = (ready.clone(), report.clone(), [stop.clone(), given_up.clone()]);
-        let thread = std::thread::Builder::new()
-            .name(format!("shard-{number}"))
-            .spawn(move || driver_thread::run(thread_plan, &ready, &go, &report, &empties, stop))
-            .map_err(|e| RunError::Machine(format!("can't start a thread: {e}")))?;
-        shards.push(thread);
-        starts.push(start);
-        spares.push(spare);
-    }
-    drop((ready, report));
-    for _ in 0..threads {
-        readiness.recv().map_err(|_| RunError::Machine("a driver thread ended before the start".into()))??;
-    }
-
-    let (run_start, fleet) = start(options, rendezvous)?;
-    // Only now, so that a run that can't start leaves no folder behind.
-    let folder = make_folder(plan)?;
-    let run_start = run_start.unwrap_or_else(|| Instant::now() + SHORTLY);
-    let run_start_wall = SystemTime::now() + run_start.saturating_duration_since(Instant::now());
-    let clocks = Clocks { run_start, run_start_wall, ramp: options.ramp };
-    record.fleet = fleet;
-    let timestamp = |at: SystemTime| jiff::Timestamp::try_from(at).ok();
-    record.started_at = timestamp(clocks.run_start_wall);
-    record.measured_from = timestamp(clocks.run_start_wall + options.ramp);
-    let deferring = plan.transactions.iter().any(|rule| rule.deferred_limit_seconds.is_some());
-    let files = Files {
-        timeline: folder.timeline(plan)?,
-        latency: folder.latency_log(record.started_at.unwrap_or_default(), plan)?,
-        deliveries: deferring.then(|| DeliveryFile::create(&folder.file(DELIVERIES))).transpose()?,
-        acknowledged: ledger_header.map(|ledger_header| open_ledger(&folder, &ledger_header)).transpose()?,
-    };
-    // From now on the folder is a run's, whatever happens to this process.
-    folder.write_record(record)?;
-    for start in &starts {
-        let _ = start.send(run_start);
-    }
-
-    let error_policy = ErrorPolicy::new(options.on_error, give_up);
-    let mut collector = Collector::new(record, &folder, files, clocks, threads, error_policy);
-    collector.collect(&inbox, &spares, &mut |second| observe(Event::Second(second)))?;
-    let results: Option<Ends<W>> = shards.into_iter().map(|shard| shard.join().ok().flatten()).collect();
-    let results = results.ok_or_else(|| RunError::Machine("a driver thread failed".into()))?;
-    collector.end_ledger(results.iter().map(|shard| shard.abandoned).sum())?;
-    let (measured_cpu, stopped) = (collector.measured_cpu, collector.stopped_because());
-
-    // The longest: what a thread that ended earlier did not do lowers the rate.
-    let measured = results.iter().map(|shard| shard.measured).max().unwrap_or_default();
-    record.measured_seconds = measured.as_secs_f64();
-    record.ended_at = timestamp(SystemTime::now());
-    record.ended = match stopped {
-        Some(why) => Ended::Failed(why),
-        None if measured < options.duration => Ended::Interrupted,
-        None => Ended::Completed,
-    };
-    record.tare.cpu_seconds = measured_cpu;
-    let headline = plan.headline().map_or(0, |index| record.counts[index].measured.completed);
-    record.tare.cpu_us_per_headline = measured_cpu * 1e6 / (headline as f64).max(1.0);
-    record.tare.cpu_share_of_threads = measured_cpu / (measured.as_secs_f64() * threads as f64).max(1e-9);
-    record.tare.peak_rss_bytes = tare::memory_bytes().1;
-    Ok((folder, results))
-}
-
-/// Begins the ledger of what will be acknowledged with the state before the run.
-fn open_ledger(folder: &RunFolder, ledger_header: &[u8]) -> Result<File, RecordError> {
-    let path = folder.file(ACKNOWLEDGED);
-    let mut file = File::create_new(&path).map_err(|e| RecordError::io("create", &path, e))?;
-    file.write_all(ledger_header).map_err(|e| RecordError::io("write", &path, e))?;
-    Ok(file)
-}
-
-/// From now to a start that nobody set.
-const SHORTLY: Duration = Duration::from_millis(20);
-
-/// The start that was set, by the fleet or by its time, and this client's part in the fleet.
-fn start(options: &Options, rendezvous: Option<&Rendezvous>) -> Result<(Option<Instant>, Option<FleetPart>), RunError> {
-    if let Some(rendezvous) = rendezvous {
-        let (start, clock) = runtime()?.block_on(rendezvous.start())?;
-        let worker = options.start.worker;
-        let fleet = FleetPart {
-            worker: worker.map_or(1, Worker::number),
-            workers: worker.map_or(1, Worker::of),
-            clock_offset_seconds: clock.offset_us as f64 / 1e6,
-            clock_error_seconds: clock.error_us as f64 / 1e6,
-            lost: Vec::new(),
-        };
-        return Ok((Some(start), Some(fleet)));
-    }
-    let Some(at) = options.start.at else { return Ok((None, None)) };
-    let ahead = SystemTime::from(at).duration_since(SystemTime::now()).map_err(|late| {
-        RunError::Usage(format!(
-            "--start-at {at} has passed {:.1} s ago: allow more time for connecting",
-            late.duration().as_secs_f64()
-        ))
+) -> Result<(), WorkloadError> {
+    let progress = Arc::<CheckProgress>::default();
+    observe(Event::Checking(&progress));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Error::permanent(format!("can't start a runtime: {e}")))?;
+    let checks = runtime.block_on(async {
+        let gateways = options.gateways.living().await?;
+        workload.check_after_run(&gateways, &record.plan, progress).await
     })?;
-    Ok((Some(Instant::now() + ahead), None))
+    let known = record.checks.get_or_insert_default();
+    known.retain(|check| check.skipped.as_deref() != Some(NOT_ASKED_FOR));
+    known.extend(checks);
+    Ok(())
+}
+
+/// Derives summary and verdict from the folder, and keeps them in it.
+fn judge(folder: &RunFolder, record: RunRecord) -> Result<OpenedRun, RunError> {
+    folder.write_record(&record)?;
+    let mut run = RunFolder::open(folder.path())?;
+    let summary = Summary::of(&run);
+    run.record.verdict = Some(record::judge(&run.record, &summary, &run.timeline));
+    run.record.summary = Some(summary);
+    folder.write_record(&run.record)?;
+    Ok(run)
 }
 
 fn client_machine() -> Client {

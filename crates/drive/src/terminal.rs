@@ -1,93 +1,116 @@
-//! A terminal: select, key, send, wait for the answer, think, and again (5.2.2).
+//! A terminal: select, key, send, wait for the answer, think, and again.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use record::{Failure, Outcome, Phase, Sample};
 use target::{Class, Error};
+use workload::{Start, Transactions};
 
-use crate::delivery;
 use crate::driver_thread::DriverThread;
 use crate::phase::us_between;
 use crate::retry::with_retries;
-use crate::work::{Start, Work};
 
 /// A terminal that failed does not try again at once, even where there are no waits.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Runs a terminal until the shard stops. It waits for connections in `queue`.
-pub(crate) async fn run<W: Work>(shard: Rc<DriverThread<W>>, mut terminal: W::Terminal, queue: usize) {
-    let mut input = match shard.work.start(&mut terminal, shard.factor) {
+/// Runs a terminal until its thread stops. It waits for connections in `queue`.
+pub(crate) async fn run<T: Transactions>(thread: Rc<DriverThread<T>>, mut terminal: T::Terminal, queue: usize) {
+    let mut input = match thread.transactions.start(&mut terminal, thread.factor) {
         Start::Keying(input, remaining_us) => {
-            shard.wait(Duration::from_micros(remaining_us)).await;
+            thread.wait(Duration::from_micros(remaining_us)).await;
             input
         }
         Start::Thinking(remaining_us) => {
-            shard.wait(Duration::from_micros(remaining_us)).await;
-            key(&shard, shard.work.next_input(&mut terminal)).await
+            thread.wait(Duration::from_micros(remaining_us)).await;
+            key(&thread, thread.transactions.next_input(&mut terminal)).await
         }
     };
-    while !shard.stopping() {
-        let kind = shard.work.kind(&input);
+    while !thread.stopping() {
+        let transaction_type = thread.transactions.transaction_type(&input);
         // Boxed, so that a terminal that only waits is small.
-        let completed = Box::pin(send(&shard, queue, input)).await;
+        let completed = Box::pin(send(&thread, queue, input)).await;
         if !completed {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         }
-        let think = Duration::from_micros(shard.work.think_us(&mut terminal, kind, shard.factor));
-        if shard.factor > 0.0 {
-            let (phase, us) = shard.wait(think).await;
-            shard.recorder().think(kind, phase, us);
+        let think_us = thread.transactions.think_us(&mut terminal, transaction_type, thread.factor);
+        if thread.factor > 0.0 {
+            let (phase, us) = thread.wait(Duration::from_micros(think_us)).await;
+            thread.recorder().think(transaction_type, phase, us);
         } else {
             // Without waits a terminal must still let the others and the clock in.
             tokio::task::yield_now().await;
         }
-        input = key(&shard, shard.work.next_input(&mut terminal)).await;
+        input = key(&thread, thread.transactions.next_input(&mut terminal)).await;
     }
 }
 
-/// Keys the input in: a constant time (5.2.5.2).
-async fn key<W: Work>(shard: &DriverThread<W>, input: W::Input) -> W::Input {
-    let kind = shard.work.kind(&input);
-    if shard.factor > 0.0 {
-        let (phase, us) = shard.wait(Duration::from_micros(shard.work.keying_us(kind, shard.factor))).await;
-        shard.recorder().keying(kind, phase, us);
+/// Waits as long as it takes to key the input in.
+async fn key<T: Transactions>(thread: &DriverThread<T>, input: T::Input) -> T::Input {
+    let transaction_type = thread.transactions.transaction_type(&input);
+    if thread.factor > 0.0 {
+        let keying_us = thread.transactions.keying_us(transaction_type, thread.factor);
+        let (phase, us) = thread.wait(Duration::from_micros(keying_us)).await;
+        thread.recorder().keying(transaction_type, phase, us);
     }
     input
 }
 
-/// Sends a transaction and waits for its answer. The clock runs from here (T1, 5.3.3), the wait
-/// for a connection and all retries included. False if it failed.
-async fn send<W: Work>(shard: &Rc<DriverThread<W>>, queue: usize, input: W::Input) -> bool {
+/// Sends a transaction and waits for its answer; of a deferred one only until it is queued. The clock starts here.
+/// False if it failed.
+async fn send<T: Transactions>(thread: &Rc<DriverThread<T>>, queue: usize, input: T::Input) -> bool {
     let sent = Instant::now();
-    let kind = shard.work.kind(&input);
-    if shard.work.is_deferred(&input) {
-        // The terminal's answer is that it has been queued (2.7.3.3).
-        delivery::queue(shard, queue, input, sent);
-        let answered = Instant::now();
-        let sample = Sample {
-            response_us: us_between(sent, answered),
-            service_us: 0,
-            queue_us: 0,
-            retries: 0,
-            outcome: Outcome::Committed,
-        };
-        shard.recorder().transaction(kind, shard.interval.phase(sent, answered), &sample);
-        return true;
+    let in_flight = thread.in_flight();
+    if !thread.transactions.is_deferred(&input) {
+        return attempt(thread, queue, &input, sent, false).await;
     }
-
-    let _under_way = shard.under_way();
-    let mut connection = shard.pool.take(queue).await;
-    let served = Instant::now();
-    let (ended, retries) =
-        with_retries(&mut connection.session, &shard.jitter, async |session| shard.work.execute(session, &input).await)
-            .await;
+    let transaction_type = thread.transactions.transaction_type(&input);
+    let in_backlog = thread.in_backlog();
+    let deferred = thread.clone();
+    tokio::task::spawn_local(async move {
+        let _guards = (in_flight, in_backlog);
+        attempt(&deferred, queue, &input, sent, true).await;
+    });
     let answered = Instant::now();
-    let (gateway, timings) = (connection.gateway, connection.session.take_timings());
-    shard.release(connection, ended.as_ref().err());
+    let sample = Sample {
+        response_us: us_between(sent, answered),
+        service_us: 0,
+        queue_us: 0,
+        retries: 0,
+        outcome: Outcome::Committed,
+    };
+    thread.recorder().transaction(transaction_type, thread.interval.phase(sent, answered), &sample);
+    true
+}
 
-    let phase = shard.interval.phase(sent, answered);
-    let outcome = settle(shard, &input, &ended, phase, answered);
+/// Waits for a connection, executes a transaction with its retries, and records what came of it. False if it failed.
+async fn attempt<T: Transactions>(
+    thread: &Rc<DriverThread<T>>,
+    queue: usize,
+    input: &T::Input,
+    sent: Instant,
+    deferred: bool,
+) -> bool {
+    let mut connection = thread.pool.take(queue).await;
+    let served = Instant::now();
+    let (ended, retries) = with_retries(&mut connection.session, &thread.jitter, async |session| {
+        thread.transactions.execute(session, input).await
+    })
+    .await;
+    let answered = Instant::now();
+    let gateway = connection.gateway;
+    let timings = connection.session.take_timings();
+    thread.release(connection, ended.as_ref().err());
+
+    let phase = thread.interval.phase(sent, answered);
+    let transaction_type = thread.transactions.transaction_type(input);
+    let outcome = match &ended {
+        Ok(output) => committed(thread, input, output, phase, (sent, answered), deferred),
+        Err(error) => {
+            thread.failed(input, error, answered);
+            Outcome::Failed(thread.failure(transaction_type, error))
+        }
+    };
     let sample = Sample {
         response_us: us_between(sent, answered),
         service_us: us_between(served, answered),
@@ -95,40 +118,40 @@ async fn send<W: Work>(shard: &Rc<DriverThread<W>>, queue: usize, input: W::Inpu
         retries,
         outcome,
     };
-    shard.record_timings(kind, phase, &sample, timings);
-    let mut recorder = shard.recorder();
-    recorder.transaction(kind, phase, &sample);
-    recorder.through(gateway, kind, phase, &sample);
+    thread.record_timings(transaction_type, phase, &sample, timings);
+    let mut recorder = thread.recorder();
+    if deferred {
+        recorder.deferred(transaction_type, phase, &sample);
+    } else {
+        recorder.transaction(transaction_type, phase, &sample);
+    }
+    recorder.through(gateway, transaction_type, phase, &sample);
     ended.is_ok()
 }
 
-/// CommitRecord what a transaction's end means.
-fn settle<W: Work>(
-    shard: &DriverThread<W>,
-    input: &W::Input,
-    ended: &Result<W::Output, Error>,
+/// Enters an acknowledged transaction in the ledger, the tallies and, if it was deferred, the result file.
+fn committed<T: Transactions>(
+    thread: &DriverThread<T>,
+    input: &T::Input,
+    output: &T::Output,
     phase: Phase,
-    answered: Instant,
+    (sent, answered): (Instant, Instant),
+    deferred: bool,
 ) -> Outcome {
-    match ended {
-        Ok(output) => {
-            shard.acknowledge(input, output, answered);
-            shard.work.tally(input, output, |index, hits, trials| {
-                shard.recorder().tally(index, phase, hits, trials);
-            });
-            match shard.work.is_rolled_back(output) {
-                true => Outcome::RolledBack,
-                false => Outcome::Committed,
-            }
-        }
-        Err(error) => {
-            shard.failed(input, error, answered);
-            Outcome::Failed(shard.failure(shard.work.kind(input), error))
-        }
+    let transactions = &thread.transactions;
+    thread.acknowledge(input, output, answered);
+    transactions.tally(input, output, |index, hits, trials| {
+        thread.recorder().tally(index, phase, hits, trials);
+    });
+    if deferred {
+        let transaction_type = transactions.transaction_type(input);
+        thread.recorder().skipped(transaction_type, phase, transactions.skipped_parts(output));
+        thread.write_result(input, output, sent, answered);
     }
+    if transactions.is_rolled_back(output) { Outcome::RolledBack } else { Outcome::Committed }
 }
 
-/// What kind of failure an error is.
+/// The kind of failure that an error is.
 pub(crate) fn failure_of(error: &Error) -> Failure {
     match error.class() {
         Class::Retry => Failure::Exhausted,

@@ -40,6 +40,11 @@ impl Gateways {
         self.first().dialect()
     }
 
+    /// Sessions that work side by side where nobody asks for a number: one a core, and one a gateway at least.
+    pub fn default_sessions(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(self.urls().len())
+    }
+
     /// The first: what needs one session only goes through it.
     pub fn first(&self) -> &Url {
         self.dealt(0)

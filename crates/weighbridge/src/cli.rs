@@ -10,7 +10,6 @@ mod repeating;
 mod results;
 mod series;
 mod serve;
-mod time;
 mod tuning;
 mod view;
 mod workload;
@@ -26,6 +25,7 @@ use target::placement::Sharding;
 
 pub(crate) use acid::{AcidArgs, AcidCommand};
 pub(crate) use definitions::{CompletionsArgs, ManArgs};
+pub(crate) use drive::duration_or_zero;
 pub(crate) use durability::{ChaosArgs, DurabilityArgs, LabTargetArgs};
 pub(crate) use fleet::{FleetArgs, ShardArgs, StartArgs};
 pub(crate) use lab::{LabCommand, LabDownArgs, LabFolderArgs, LabRegionsArgs, LabStatusArgs, LabUpArgs};
@@ -36,10 +36,9 @@ pub(crate) use series::{
     EveryRunArgs, NamedTarget, Restore, RestoreArgs, ScenarioCommand, ScenarioRunArgs, SearchArgs, SweepArgs,
 };
 pub(crate) use serve::{ServeArgs, USUAL_RESULTS};
-pub(crate) use time::duration_or_zero;
 pub(crate) use tuning::{AdviseArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
 pub(crate) use view::ViewArgs;
-pub(crate) use workload::{CustomArgs, Workload, WorkloadCommand};
+pub(crate) use workload::{CustomArgs, WorkloadCommand, refuse_other_flags};
 
 /// Tells the truth about your SQL database under TPC-C.
 ///

@@ -6,7 +6,6 @@ mod output;
 
 mod cli;
 mod commands;
-mod faults;
 mod interrupt;
 mod metrics;
 #[cfg_attr(not(feature = "otlp"), path = "otlp/absent.rs")]
@@ -19,7 +18,7 @@ mod version;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::commands::{Failure, Status};
@@ -31,11 +30,12 @@ use crate::commands::{Failure, Status};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     log_to_stderr();
     interrupt::end_with_parent();
     record::run::Tool::built_from(version::COMMIT);
-    let ended = match cli.command {
+    let ended = cli::refuse_other_flags(&matches).map_err(Failure::Usage).and_then(|()| match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Load(args) => commands::load::run(&args),
         Command::Run(args) => commands::run::run(&args),
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => commands::lab::run(&command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
-    };
+    });
     match ended {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::NotBelieved) => ExitCode::from(3),

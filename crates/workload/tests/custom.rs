@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use target::bulk::Csv;
 use target::{OwnedValue, Session, Url};
-use workload::custom::{Custom, Data, Input, Transactions, tables};
+use workload::custom::{Custom, Data, FileTransactions, Input, tables};
 use workload::data_set::DataSet;
 
 const FILE: &str = r#"
@@ -110,7 +110,7 @@ fn draws(seed: u64, terminal: u64, count: usize) -> Vec<Input> {
     let transactions = runtime.block_on(async {
         let mut session = Session::connect(&url).await.unwrap();
         let data = Data::new(&custom(), 1.0, 7).unwrap();
-        Transactions::new(&custom(), data, target::Isolation::Serializable, &mut session).await.unwrap()
+        FileTransactions::new(&custom(), data, target::Isolation::Serializable, &mut session).await.unwrap()
     });
     let mut terminal = transactions.terminal(seed, terminal);
     (0..count).map(|_| transactions.draw(&mut terminal)).collect()

@@ -111,7 +111,7 @@ impl Rendezvous {
         let give_up = Instant::now() + request.wait;
         let me = Member {
             worker: request.worker.number(),
-            workers: request.worker.of(),
+            workers: request.worker.count(),
             token: token(),
             task: request.task.to_owned(),
             host: here(),

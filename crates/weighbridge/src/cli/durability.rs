@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{DriveArgs, TargetArgs, duration};
-use crate::faults::{Fault, Role, UserCommand};
+use drive::faults::{Fault, Role, UserCommand};
 
 /// Servers of `weighbridge lab`, which this tool may kill.
 #[derive(Debug, Args)]

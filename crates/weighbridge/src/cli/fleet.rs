@@ -137,7 +137,7 @@ mod tests {
             (&[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")], (1, 1)),
         ] {
             let found = among(variables).unwrap();
-            assert_eq!((found.number(), found.of()), worker, "{variables:?}");
+            assert_eq!((found.number(), found.count()), worker, "{variables:?}");
         }
     }
 

@@ -1,57 +1,11 @@
 //! Which workload: TPC-C, or one of a file; and what belongs to which.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use clap::{Args, Subcommand};
-use tpcc::mix::Mix;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Id, Subcommand};
 use workload::custom::Custom;
-use workload::tpcc::Style;
+use workload::{AnyWorkload, Command, RunFlags};
 
-use super::{CheckArgs, ClusterArgs, DriveArgs, FleetArgs, LoadArgs, RunArgs, ShardArgs, SweepArgs};
-
-/// A workload that was named on the command line, or its file, as it was read.
-#[derive(Clone, Debug)]
-pub(crate) enum Workload {
-    /// The TPC-C derived one.
-    Tpcc,
-    /// One of a file, the program's or the user's.
-    Custom(Arc<Custom>),
-}
-
-impl Workload {
-    /// Finds a workload by its name, or reads its file.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
-        if text == "tpcc" {
-            return Ok(Workload::Tpcc);
-        }
-        let custom = match Custom::built_in(text) {
-            Some(custom) => custom,
-            None if Path::new(text).extension().is_some_and(|extension| extension == "toml") => {
-                let read = std::fs::read_to_string(text);
-                let custom = read.map_err(|e| format!("can't read it: {e}")).and_then(|read| Custom::parse(&read));
-                custom.map(|custom| Custom { called: text.to_owned(), ..custom })
-            }
-            None => {
-                let names: Vec<&str> = Custom::names().collect();
-                Err(format!("no workload has this name: use tpcc, {}, or a file such as mine.toml", names.join(", ")))
-            }
-        };
-        custom.map(|custom| Workload::Custom(Arc::new(custom))).map_err(|why| format!("{text}: {why}"))
-    }
-}
-
-impl SweepArgs {
-    /// Refuses another workload than TPC-C, whose dimensions a sweep has.
-    pub(crate) fn require_tpcc(&self) -> Result<(), String> {
-        match Workload::read(&self.workload)? {
-            Workload::Tpcc => Ok(()),
-            Workload::Custom(custom) => {
-                Err(format!("{}: a sweep is of tpcc; other workloads are run one by one", custom.name))
-            }
-        }
-    }
-}
+use super::DriveArgs;
 
 /// The workloads that come with the program, besides TPC-C.
 #[derive(Debug, Subcommand)]
@@ -94,108 +48,32 @@ pub(crate) struct CustomArgs {
     pub(crate) scale: Option<f64>,
 }
 
-impl LoadArgs {
-    /// Reads the workload, and refuses options of the other one.
-    pub(crate) fn read_workload(&self) -> Result<Workload, String> {
-        // All fields by name, so that a new one is not forgotten.
-        #[rustfmt::skip]
-        let LoadArgs {
-            workload, custom, warehouses, first_warehouse, total_warehouses, fleet, resume, foreign_keys, foreign_keys_only,
-            cluster, load_time, target: _, jobs: _, replace: _, seed: _, view: _, json: _,
-        } = self;
-        let CustomArgs { scale } = custom;
-        let workload = Workload::read(workload)?;
-        let Workload::Custom(custom) = &workload else {
-            return match scale {
-                Some(_) => Err("--scale is for other workloads: the size of tpcc is --warehouses".to_owned()),
-                None => Ok(workload),
-            };
-        };
-        let FleetArgs { part: ShardArgs { shard }, fleet_wait: _ } = fleet;
-        #[rustfmt::skip]
-        let ClusterArgs {
-            partitions, localities, split, scatter, tablets, sharding, import_listen, import_url, import_from, copy_batch,
-            snapshot_rate, settle,
-        } = cluster;
-        let given = [
-            ("--warehouses", warehouses.is_some()),
-            ("--first-warehouse", *first_warehouse != 1),
-            ("--total-warehouses", total_warehouses.is_some()),
-            ("--shard", shard.is_some()),
-            ("--resume", *resume),
-            ("--foreign-keys", *foreign_keys),
-            ("--foreign-keys-only", *foreign_keys_only),
-            ("--load-time", load_time.is_some()),
-            ("--partitions", partitions.is_some()),
-            ("--localities", localities.is_some()),
-            ("--split", split.is_some()),
-            ("--scatter", *scatter),
-            ("--tablets", tablets.is_some()),
-            ("--sharding", sharding.is_some()),
-            ("--import-listen", import_listen.is_some()),
-            ("--import-url", import_url.is_some()),
-            ("--import-from", import_from.is_some()),
-            ("--copy-batch", copy_batch.is_some()),
-            ("--snapshot-rate", snapshot_rate.is_some()),
-            ("--settle", settle.is_some()),
-        ];
-        refuse(&given, || {
-            format!("a load of {} takes --url, --scale, --seed, --jobs, --replace and --json", custom.name)
-        })?;
-        Ok(workload)
+impl DriveArgs {
+    /// The workload with the flags that it takes.
+    pub(crate) fn configure(&self, workload: AnyWorkload) -> AnyWorkload {
+        workload.configure(&RunFlags {
+            warehouses: self.warehouses,
+            first_warehouse: self.first_warehouse,
+            total_warehouses: self.total_warehouses,
+            style: self.style,
+            mix: self.mix,
+        })
     }
 }
 
-impl RunArgs {
-    /// Reads the workload, and refuses options of TPC-C where it is another one.
-    pub(crate) fn read_workload(&self) -> Result<Workload, String> {
-        let workload = Workload::read(&self.workload)?;
-        let Workload::Custom(custom) = &workload else { return Ok(workload) };
-        #[rustfmt::skip]
-        let DriveArgs {
-            warehouses, first_warehouse, total_warehouses, fleet, affinity, style, mix, target: _, start: _, pace: _,
-            connections: _, terminals: _, isolation: _, seed: _, region: _, on_error: _, statements: _, check: _, metrics: _,
-            out: _, output: _,
-        } = &self.drive;
-        let FleetArgs { part: ShardArgs { shard }, fleet_wait: _ } = fleet;
-        let given = [
-            ("--warehouses", warehouses.is_some()),
-            ("--first-warehouse", *first_warehouse != 1),
-            ("--total-warehouses", total_warehouses.is_some()),
-            ("--shard", shard.is_some()),
-            ("--affinity", *affinity != drive::Affinity::None),
-            ("--style", *style != Style::Batch),
-            ("--mix", *mix != Mix::standard()),
-        ];
-        refuse(&given, || format!("what {} sends, and how often, stands in its file", custom.name))?;
-        Ok(workload)
-    }
-}
-
-impl CheckArgs {
-    /// Reads the workload, and refuses options of TPC-C where it is another one.
-    pub(crate) fn read_workload(&self) -> Result<Workload, String> {
-        let workload = Workload::read(&self.workload)?;
-        let Workload::Custom(custom) = &workload else { return Ok(workload) };
-        let CheckArgs { workload: _, target: _, warehouses, first_warehouse, part, jobs, as_of, json: _ } = self;
-        let given = [
-            ("--warehouses", warehouses.is_some()),
-            ("--first-warehouse", *first_warehouse != 1),
-            ("--shard", part.shard.is_some()),
-            ("--jobs", jobs.is_some()),
-            ("--as-of", as_of.is_some()),
-        ];
-        refuse(&given, || format!("a check of {} takes --url and --json", custom.name))?;
-        Ok(workload)
-    }
-}
-
-/// Refuses the first option that was given.
-fn refuse(given: &[(&str, bool)], instead: impl FnOnce() -> String) -> Result<(), String> {
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(format!("{option} is for tpcc: {}", instead())),
-        None => Ok(()),
-    }
+/// Refuses flags on the command line that belong to another workload than the one that was named.
+pub(crate) fn refuse_other_flags(matches: &ArgMatches) -> Result<(), String> {
+    let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
+    let command = match name {
+        "load" => Command::Load,
+        "run" => Command::Run,
+        "check" => Command::Check,
+        _ => return Ok(()),
+    };
+    let Ok(Some(workload)) = matches.try_get_one::<String>("workload") else { return Ok(()) };
+    let typed = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let flags: Vec<String> = matches.ids().map(Id::as_str).filter(typed).map(|id| id.replace('_', "-")).collect();
+    AnyWorkload::read(workload)?.refuse_other_flags(command, flags.iter().map(String::as_str))
 }
 
 /// A scale of MovR.
@@ -225,13 +103,5 @@ mod tests {
         for bad in ["0", "-1", "NaN", "inf", "1001", "ten", ""] {
             assert!(scale(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_workload_has_a_name_or_a_file() {
-        assert!(matches!(Workload::read("tpcc"), Ok(Workload::Tpcc)));
-        assert!(matches!(Workload::read("movr"), Ok(Workload::Custom(custom)) if custom.name == "movr"));
-        assert!(Workload::read("nothing").unwrap_err().contains("bank"));
-        assert!(Workload::read("/nowhere/mine.toml").unwrap_err().starts_with("/nowhere/mine.toml: can't read it"));
     }
 }

@@ -104,7 +104,7 @@ fn tell(test: &TestResult) {
 }
 
 async fn conditions(gateways: &Gateways, warehouses: i32) -> Result<Vec<CheckResult>, Failure> {
-    let options = CheckOptions { first_warehouse: 1, warehouses, jobs: super::sessions(gateways), seconds_ago: None };
+    let options = CheckOptions { first_warehouse: 1, warehouses, jobs: gateways.default_sessions(), seconds_ago: None };
     let results = check_only(&CONDITIONS, gateways, options, std::sync::Arc::default()).await?;
-    Ok(results.iter().map(super::check::recorded).collect())
+    Ok(results.iter().map(Into::into).collect())
 }

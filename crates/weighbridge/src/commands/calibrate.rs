@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use drive::RunError;
 use drive::calibrate::{Load, Reading, recording_ns, spare_memory_bytes, weigh, weigh_ledger};
 use report::{Calibration, Path};
 use target::{Gateways, Url};
@@ -27,14 +26,11 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
         let gateways = Gateways::from(Url::parse(url)?);
         let load = Load { gateways, style, warehouses, connections: CONNECTIONS, duration: args.duration };
         say!("{warehouses} warehouses on {url}, style {style}, {} s", args.duration.as_secs());
-        let reading = weigh(&load, &folder, &stop).map_err(|e| match e {
-            RunError::Usage(message) => Failure::Usage(message),
-            other => Failure::Failed(other.to_string()),
-        })?;
-        match *stop.borrow() {
-            true => Err(Failure::Failed("interrupted".to_owned())),
-            false => Ok(reading),
+        let reading = weigh(&load, &folder, &stop).map_err(Failure::from_run)?;
+        if *stop.borrow() {
+            return Err(Failure::Failed("interrupted".to_owned()));
         }
+        Ok(reading)
     };
     // The peak of a process only grows, so the small one comes first.
     let small = reading("null:", Style::Batch, SMALL)?;

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use drive::{Options, Pacing, Tpcc, Workload};
+use drive::{Options, Pacing};
 use target::{Gateways, Url};
-
+use workload::AnyWorkload;
+use workload::tpcc::Tpcc;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::LoadPlan;
 
 use super::{
     Ended, Failure, Status, me,
-    run::{Beside, measure},
+    run::{Observer, measure},
     runtime,
 };
 use crate::cli::{DemoArgs, ResultFormat};
@@ -63,7 +64,9 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
     let options = Options {
         ramp: RAMP,
         pacing: Pacing::None,
-        ..Options::new(gateways, Workload::Tpcc(Tpcc::default()), args.duration)
+        check: true,
+        out: args.out.clone(),
+        ..Options::new(gateways, args.duration)
     };
-    measure(&options, args.out.as_deref(), true, Beside::default(), args.output.format())
+    measure(&AnyWorkload::Tpcc(Tpcc::default()), &options, Observer::new(None, false), args.output.format())
 }

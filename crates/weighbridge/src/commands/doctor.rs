@@ -3,7 +3,7 @@
 use drive::doctor::{Examination, examine};
 use target::Level;
 
-use super::{Ended, Status, gateways, require_data, require_file, runtime, sessions};
+use super::{Ended, Status, gateways, require_data, require_file, runtime};
 use crate::cli::DoctorArgs;
 use crate::output;
 
@@ -11,7 +11,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Ended {
     let gateways = gateways(&args.target)?;
     require_data(&gateways, "examine (`weighbridge calibrate` weighs the tool)")?;
     require_file(gateways.first())?;
-    let jobs = sessions(&gateways);
+    let jobs = gateways.default_sessions();
     let (warehouses, connections, check) = (args.warehouses, args.connections, args.check);
     let examination = Examination { gateways, warehouses, connections, check, jobs };
     let findings = runtime()?.block_on(examine(&examination));

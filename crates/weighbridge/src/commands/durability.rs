@@ -1,48 +1,48 @@
 //! `weighbridge acid durability`: the database crashes under load; is everything there that it acknowledged (3.5)?
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{Options, Pacing, Tpcc, Workload};
+use drive::faults::{Action, Fault};
+use drive::{Options, Pacing, audit_ledger, await_recovery, read_ledger, results_folder};
 use record::audit::Audit;
-use record::folder::PAGE;
 use record::run::{CheckCounts, CheckResult};
 use record::{OpenedRun, Summary};
 use target::Gateways;
+use workload::AnyWorkload;
+use workload::tpcc::Tpcc;
 
-use super::run::{Beside, Faults, any_seed, drive_to_the_end, keep_result, results_folder};
-use super::{Ended, Failure, Status, auditing, chaos, check, require_data, require_file};
+use super::run::{Observer, any_seed, drive};
+use super::{Ended, Failure, Status, chaos, require_data, require_file};
 use crate::cli::DurabilityArgs;
-use crate::faults::{Action, Fault};
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &DurabilityArgs) -> Ended {
-    let faults = faults(args);
-    let place = chaos::place(&args.target, &args.lab, &faults)?;
-    let gateways = place.gateways.clone();
+    let list = faults(args);
+    let target = chaos::fault_target(&args.target, &args.lab, &list)?;
+    let gateways = target.gateways.clone();
     require_data(&gateways, "lose")?;
     require_file(gateways.first())?;
     if let Some(folder) = &args.audit {
         return audit_only(args, &gateways, folder);
     }
-    let workload = Workload::Tpcc(Tpcc { warehouses: args.warehouses, ..Tpcc::default() });
+    let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
     let options = Options {
         pacing: Pacing::None,
         connections: args.connections,
         seed: any_seed(),
-        ..Options::new(gateways.clone(), workload, args.crash_after + args.duration)
+        faults: Some(chaos::faults(target, list)),
+        check: true,
+        out: Some(out),
+        ..Options::new(gateways, args.crash_after + args.duration)
     };
-    let out = args.out.clone().unwrap_or_else(|| results_folder(&format!("durability-{}", gateways.dialect().name())));
-    let faults = Faults { place: Arc::new(place), list: faults };
-    let beside = Beside { faults: Some(&faults), ..Beside::default() };
-    let (folder, mut record) = drive_to_the_end(&options, Some(&out), beside, &interrupt::stop())?;
-    let checked = check::after_run(&options, &record.plan);
-    record.checks = checked.as_ref().ok().cloned();
-    let opened = keep_result(&folder, record)?;
-    super::report::write_page(&opened, &folder.file(PAGE))?;
-    checked?;
-    conclude(args, &opened)
+    let workload = AnyWorkload::Tpcc(Tpcc { warehouses: args.warehouses, ..Tpcc::default() });
+    let (finished, page) = drive(&workload, &options, Observer::new(None, false))?;
+    page?;
+    if let Some(why) = finished.unchecked {
+        return Err(Failure::from_workload(why));
+    }
+    conclude(args, &finished.run)
 }
 
 /// The crash, and what brings the database back.
@@ -59,10 +59,11 @@ fn faults(args: &DurabilityArgs) -> Vec<Fault> {
 
 /// The audit of a run that is over.
 fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ended {
-    let ledger = auditing::ledger(folder)?;
+    let ledger = read_ledger(folder)?;
     let ledger = ledger.ok_or_else(|| Failure::Failed(format!("{}: there is no ledger in it", folder.display())))?;
-    auditing::await_recovery(gateways)?;
-    let audit = auditing::against(gateways, &ledger)?;
+    let tpcc = Tpcc::default();
+    await_recovery(&tpcc, gateways, &interrupt::stop()).map_err(Failure::from_run)?;
+    let audit = audit_ledger(&tpcc, gateways, &ledger, folder).map_err(Failure::from_run)?;
     something_to_lose(&audit)?;
     if args.json {
         output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;

@@ -7,18 +7,19 @@ use std::time::Instant;
 use drive::fleet::{JoinRequest, Rendezvous, Worker};
 use target::placement::Placement;
 use target::{Dialect, Gateways, Session};
+use workload::AnyWorkload;
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::load::{
     Existing, LoadError, LoadPlan, LoadProgress, LoadReport, Transport, add_foreign_keys, begin, load,
 };
 
-use super::{Ended, Failure, Status, announce, gateways, require_data, runtime, sessions, slice, slice_of};
-use crate::cli::{ClusterArgs, LoadArgs, Localities, Workload};
+use super::{Ended, Failure, Status, announce, gateways, require_data, runtime, slice, slice_of};
+use crate::cli::{ClusterArgs, LoadArgs, Localities};
 use crate::progress::Progress;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &LoadArgs) -> Ended {
-    if let Workload::Custom(custom) = args.read_workload().map_err(Failure::Usage)? {
+    if let AnyWorkload::Custom(custom) = AnyWorkload::read(&args.workload).map_err(Failure::Usage)? {
         return super::load_custom::run(args, &custom);
     }
     let gateways = gateways(&args.target)?;
@@ -36,8 +37,8 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     let (report, seconds) = match args.fleet.part.worker().map_err(Failure::Usage)? {
         // What was begun is there for each slice by itself.
         Some(worker) if !args.resume => {
-            let coming = coming(args, worker, &plan);
-            with_others(&runtime, &gateways, plan, coming, args.view.live())?
+            let request = request(args, worker, &plan);
+            with_others(&runtime, &gateways, plan, request, args.view.live())?
         }
         _ => with_progress(&runtime, &gateways, plan, args.view.live())?,
     };
@@ -96,7 +97,7 @@ pub(super) fn plan(args: &LoadArgs, gateways: &Gateways, begun_warehouses: Optio
 }
 
 /// What a worker comes to the others with: the same data must be meant by all.
-fn coming(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> JoinRequest {
+fn request(args: &LoadArgs, worker: Worker, plan: &LoadPlan) -> JoinRequest {
     let catalog = &plan.catalog;
     let date = args.load_time.map_or_else(|| "that of the first worker".to_owned(), |date| date.to_string());
     let facts = vec![
@@ -116,13 +117,13 @@ fn with_others(
     runtime: &tokio::runtime::Runtime,
     gateways: &Gateways,
     mut plan: LoadPlan,
-    coming: JoinRequest,
+    request: JoinRequest,
     live: bool,
 ) -> Result<(LoadReport, f64), Failure> {
-    let worker = coming.worker;
-    announce(worker, coming.wait);
+    let worker = request.worker;
+    announce(worker, request.wait);
     let rendezvous = runtime.block_on(async {
-        let rendezvous = Rendezvous::join(gateways, coming, &interrupt::stop()).await?;
+        let rendezvous = Rendezvous::join(gateways, request, &interrupt::stop()).await?;
         if worker.number() == 1 {
             plan = begin(gateways, plan).await?;
             rendezvous.ready().await?;
@@ -136,7 +137,7 @@ fn with_others(
     let (mut report, seconds) = with_progress(runtime, gateways, plan, live)?;
     let lost: Vec<String> = runtime.block_on(rendezvous.end(None)).iter().map(|lost| lost.worker.to_string()).collect();
     if !lost.is_empty() {
-        let of = worker.of();
+        let of = worker.count();
         return Err(Failure::Failed(format!(
             "this slice is loaded, but worker {} of {of} was lost: weighbridge load --resume --shard I/{of} loads a lost slice",
             lost.join(", ")
@@ -221,7 +222,7 @@ pub(super) fn jobs(gateways: &Gateways, asked: Option<u16>) -> usize {
     if !gateways.dialect().parallel_writers() {
         return 1;
     }
-    asked.map_or_else(|| sessions(gateways), usize::from)
+    asked.map_or_else(|| gateways.default_sessions(), usize::from)
 }
 
 /// Loads, with progress on standard error, or in a live view; Ctrl-C ends it in order. Says how many seconds that took,

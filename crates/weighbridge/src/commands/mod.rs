@@ -2,7 +2,6 @@
 
 pub(crate) mod acid;
 pub(crate) mod advise;
-mod auditing;
 pub(crate) mod calibrate;
 pub(crate) mod chaos;
 pub(crate) mod check;
@@ -38,6 +37,9 @@ pub(crate) mod workload;
 
 use std::time::Duration;
 
+use ::workload::WorkloadError;
+use drive::RunError;
+use drive::faults::FaultError;
 use drive::fleet::Worker;
 use target::{Gateways, Url};
 
@@ -69,6 +71,32 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
+impl Failure {
+    /// A run that did not come about.
+    fn from_run(error: RunError) -> Self {
+        match error {
+            RunError::Usage(message) => Failure::Usage(message),
+            other => other.into(),
+        }
+    }
+
+    /// A workload that can't be run or checked.
+    fn from_workload(error: WorkloadError) -> Self {
+        match error {
+            WorkloadError::Usage(message) => Failure::Usage(message),
+            other => other.into(),
+        }
+    }
+
+    /// Faults that can't be made.
+    fn from_faults(error: FaultError) -> Self {
+        match error {
+            FaultError::Usage(message) => Failure::Usage(message),
+            other => other.into(),
+        }
+    }
+}
+
 /// The result of a command.
 pub(crate) type Ended = Result<Status, Failure>;
 
@@ -84,11 +112,6 @@ pub(crate) fn me() -> String {
 /// Cores of this machine.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Sessions that work side by side where nobody asks for a number: one a core, and one a gateway at least.
-fn sessions(gateways: &Gateways) -> usize {
-    cores().max(gateways.urls().len())
 }
 
 /// A runtime on which sessions work side by side.

@@ -1,36 +1,32 @@
 //! `weighbridge run`: drive the terminals, measure, judge.
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
 
-use drive::{Event, Options, RunError, Second, Stop, Tpcc};
-use record::folder::{ACKNOWLEDGED, PAGE, WORKLOAD};
-use record::run::{Ended as RunEnded, NOT_ASKED_FOR};
+use drive::{Event, Options, Second};
+use record::folder::PAGE;
+use record::run::Ended as RunEnded;
 use record::timeline::Stage;
-use record::{OpenedRun, RecordError, RunFolder, RunRecord, Summary, TimelineRow};
-use target::{Dialect, Gateways};
+use record::{RecordError, TimelineRow};
+use target::Gateways;
+use workload::{AnyWorkload, CheckProgress, dispatch};
 
 use super::{Ended, Failure, Status, announce, gateways, human, require_data, require_file};
-use crate::cli::{DriveArgs, ResultFormat, RunArgs, USUAL_RESULTS, Workload};
-use crate::faults::{Fault, FaultTarget, Injector};
+use crate::cli::{DriveArgs, ResultFormat, RunArgs};
 use crate::interrupt;
 use crate::metrics::Metrics;
+use crate::progress::{Progress, Reading};
 use crate::tui::RunView;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
-    let workload = args.read_workload().map_err(Failure::Usage)?;
-    let live = args.view.live();
-    let args = &args.drive;
-    let options = options(args, &workload, gateways(&args.target)?)?;
-    let beside = Beside { faults: None, metrics: metrics(args)?, live };
-    measure(&options, args.out.as_deref(), args.check, beside, args.output.format())
+    let workload = args.drive.configure(AnyWorkload::read(&args.workload).map_err(Failure::Usage)?);
+    let options = options(&args.drive, gateways(&args.drive.target)?)?;
+    let observer = Observer::new(Metrics::start(&args.drive.metrics)?, args.view.live());
+    measure(&workload, &options, observer, args.drive.output.format())
 }
 
-/// What a run is asked to do, as far as the command line tells, made sure of.
-pub(super) fn options(args: &DriveArgs, workload: &Workload, gateways: Gateways) -> Result<Options, Failure> {
-    args.style.require(gateways.dialect()).map_err(Failure::Usage)?;
+/// What a run is asked to do, whatever its workload.
+pub(super) fn options(args: &DriveArgs, gateways: Gateways) -> Result<Options, Failure> {
     if args.check {
         require_data(&gateways, "check")?;
     }
@@ -39,22 +35,9 @@ pub(super) fn options(args: &DriveArgs, workload: &Workload, gateways: Gateways)
     if let Some(worker) = start.meets() {
         announce(worker, start.wait);
     }
-    let workload = match workload {
-        Workload::Custom(custom) => drive::Workload::Custom(custom.clone()),
-        Workload::Tpcc => drive::Workload::Tpcc(Tpcc {
-            warehouses: args.warehouses,
-            first_warehouse: args.first_warehouse,
-            total_warehouses: args.total_warehouses,
-            style: args.style,
-            mix: args.mix,
-        }),
-    };
     Ok(Options {
-        gateways,
-        workload,
         affinity: args.affinity,
         ramp: args.pace.ramp,
-        duration: args.pace.duration,
         pacing: args.pace.pacing,
         connections: args.connections,
         terminals: args.terminals,
@@ -64,6 +47,9 @@ pub(super) fn options(args: &DriveArgs, workload: &Workload, gateways: Gateways)
         seed: args.seed.unwrap_or_else(any_seed),
         on_error: args.on_error.unwrap_or_default(),
         start,
+        check: args.check,
+        out: args.out.clone(),
+        ..Options::new(gateways, args.pace.duration)
     })
 }
 
@@ -73,173 +59,42 @@ pub(super) fn any_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id())) % 1_000_000_000
 }
 
-/// The faults that are laid over a run.
-pub(super) struct Faults {
-    pub(super) place: Arc<FaultTarget>,
-    pub(super) list: Vec<Fault>,
-}
-
-/// What goes on beside a run.
-#[derive(Default)]
-pub(super) struct Beside<'a> {
-    pub(super) faults: Option<&'a Faults>,
-    pub(super) metrics: Option<Metrics>,
-    /// Whether it is shown live, rather than in plain lines.
-    pub(super) live: bool,
-}
-
-/// The metrics that were asked for, which are told from now on.
-pub(super) fn metrics(args: &DriveArgs) -> Result<Option<Metrics>, Failure> {
-    Metrics::start(&args.metrics)
-}
-
-/// Runs, checks if asked to, judges, and prints the result.
-pub(super) fn measure(
-    options: &Options,
-    out: Option<&Path>,
-    check: bool,
-    beside: Beside<'_>,
-    format: ResultFormat,
-) -> Ended {
-    let (folder, mut record) = drive_to_the_end(options, out, beside, &interrupt::stop())?;
-    // What can't be checked costs no result.
-    let mut unchecked = None;
-    if check && !record.target.without_data {
-        match super::check::after_run(options, &record.plan) {
-            Ok(checks) => {
-                let known = record.checks.get_or_insert_default();
-                known.retain(|check| check.skipped.as_deref() != Some(NOT_ASKED_FOR));
-                known.extend(checks);
-            }
-            Err(why) => unchecked = Some(why),
-        }
-    }
-    let opened = keep_result(&folder, record)?;
+/// Runs a workload, prints the result, and says how it ended.
+pub(super) fn measure(workload: &AnyWorkload, options: &Options, observer: Observer, format: ResultFormat) -> Ended {
+    let (finished, page) = drive(workload, options, observer)?;
+    let run = &finished.run;
     // Without a page there is still a result to show.
-    let page = super::report::write_page(&opened, &folder.file(PAGE));
-    let status = super::report::show(&opened, format)?;
+    let status = super::report::show(run, format)?;
     page?;
-    if let Some(why) = unchecked {
-        return Err(why);
+    if let Some(why) = finished.unchecked {
+        return Err(Failure::from_workload(why));
     }
-    if let RunEnded::Failed(why) = &opened.record.ended {
+    if let RunEnded::Failed(why) = &run.record.ended {
         return Err(Failure::Failed(format!("the run was stopped: {why}")));
     }
-    let lost = opened.record.audit.as_ref().is_some_and(|audit| !audit.passed);
+    let lost = run.record.audit.as_ref().is_some_and(|audit| !audit.passed);
     Ok(if lost { Status::NotBelieved } else { status })
 }
 
-/// Runs, with faults if there are any, brings the database back, and holds the ledger against it if anything may have
-/// been lost.
-pub(super) fn drive_to_the_end(
+/// Runs a workload while it is observed. The second result is how writing the page ended.
+pub(super) fn drive(
+    workload: &AnyWorkload,
     options: &Options,
-    out: Option<&Path>,
-    beside: Beside<'_>,
-    stop: &Stop,
-) -> Result<(RunFolder, RunRecord), Failure> {
-    let Beside { faults, mut metrics, live } = beside;
-    let shown = RefCell::new(Shown::Nothing);
-    let make_folder = |plan: &record::Plan| {
-        let folder = RunFolder::create(&folder_name(out, options.gateways.dialect(), plan))?;
-        record::folder::hold(folder.path());
-        if let drive::Workload::Custom(custom) = &options.workload {
-            record::folder::write_whole(&folder.file(WORKLOAD), custom.text.as_bytes())?;
-        }
-        say!(
-            "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
-            plan.terminals,
-            plan.connections,
-            if plan.gateways.is_empty() { String::new() } else { format!(" over {} gateways", plan.gateways.len()) },
-            plan.seed,
-            human(options.ramp),
-            human(options.duration),
-            folder.path().display()
-        );
-        let view = live.then(|| RunView::start(plan, &options.gateways)).and_then(Result::ok);
-        shown.replace(view.map_or_else(|| Shown::Lines(Lines::new(plan)), Shown::View));
-        Ok::<RunFolder, RecordError>(folder)
-    };
-    let (mut injector, mut made) = (None, Vec::new());
-    let mut watch = |event: Event<'_>| match event {
-        Event::Second(second) => {
-            let row = second.row;
-            if let (Some(faults), None) = (faults, &injector) {
-                // The first second tells exactly when the run began.
-                let start = Instant::now() - Duration::from_secs_f64(row.elapsed_s);
-                injector = Some(Injector::start(&faults.place, &faults.list, start));
-            }
-            if let Some(metrics) = &mut metrics {
-                metrics.second(second);
-            }
-            shown.borrow_mut().second(&second);
-        }
-        Event::Ended => {
-            shown.replace(Shown::Nothing);
-            made = bring_back(faults, injector.take());
-        }
-    };
-    let ran = drive::run(options, stop, make_folder, &mut watch);
-    drop(shown.into_inner());
-    if ran.is_err() && injector.is_some() {
-        bring_back(faults, injector);
-    }
-    let (folder, mut record) = ran.map_err(|e| match e {
-        RunError::Usage(message) => Failure::Usage(message),
-        other => Failure::Failed(other.to_string()),
-    })?;
-    if faults.is_some() {
-        if made.iter().any(|fault| fault.failed.is_none()) {
-            record.plan.deviations.push("faults were made on purpose".to_owned());
-        }
-        record.faults = made;
-        folder.write_record(&record)?;
-    }
-    // In a quiet run the sums of the reconciliation tell as much, and cost less.
-    let quiet = record.reconciliation.as_ref().is_some_and(|held| held.checked.iter().all(|item| item.unknown == 0));
-    let has_ledger = folder.file(ACKNOWLEDGED).exists();
-    if has_ledger && (faults.is_some() || !quiet) {
-        record.audit = super::auditing::after_run(&options.gateways, folder.path());
-        folder.write_record(&record)?;
-    }
-    Ok((folder, record))
+    mut observer: Observer,
+) -> Result<(drive::Finished, Result<(), RecordError>), Failure> {
+    let stop = interrupt::stop();
+    let mut observe = |event: Event<'_>| observer.event(options, event);
+    let finished = dispatch!(workload, workload => drive::run(workload, options, &stop, &mut observe));
+    Ok((finished.map_err(Failure::from_run)?, observer.page))
 }
 
-/// Ends the faults of a run that is over, undoes what they left behind, and waits until the database answers.
-fn bring_back(faults: Option<&Faults>, injector: Option<Injector>) -> Vec<record::fault::Fault> {
-    let made = injector.map(Injector::end).unwrap_or_default();
-    if let Some(faults) = faults {
-        let back = faults.place.restore().and_then(|()| super::auditing::await_recovery(&faults.place.gateways));
-        // What can't be brought back can't be audited either, which is where it is said.
-        if let Err(Failure::Failed(why) | Failure::Usage(why)) = back {
-            say!("warning: {why}");
-        }
-    }
-    made
-}
-
-/// Derives summary and verdict from the folder, and keeps them in it.
-pub(super) fn keep_result(folder: &RunFolder, record: RunRecord) -> Result<OpenedRun, Failure> {
-    folder.write_record(&record)?;
-    let opened = RunFolder::open(folder.path())?;
-    let mut record = opened.record.clone();
-    let summary = Summary::of(&opened);
-    let verdict = record::judge(&opened.record, &summary, &opened.timeline);
-    record.summary = Some(summary);
-    record.verdict = Some(verdict);
-    folder.write_record(&record)?;
-    Ok(RunFolder::open(folder.path())?)
-}
-
-/// The folder asked for, or one named for the moment and the run.
-fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, plan: &record::Plan) -> PathBuf {
-    let size = if plan.is_tpcc() { format!("-{}w", plan.warehouses) } else { String::new() };
-    out.map_or_else(|| results_folder(&format!("{}-{}{size}", plan.workload, dialect.name())), Path::to_owned)
-}
-
-/// A folder that is named for the moment and for what is in it.
-pub(super) fn results_folder(what: &str) -> PathBuf {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
-    Path::new(USUAL_RESULTS).join(format!("{now}-{what}"))
+/// What watches a run: the live view or plain lines, metrics, the progress of the checks, and the page at the end.
+pub(super) struct Observer {
+    metrics: Option<Metrics>,
+    live: bool,
+    shown: Shown,
+    checks: Option<Progress>,
+    page: Result<(), RecordError>,
 }
 
 /// How a run is shown while it goes.
@@ -247,6 +102,59 @@ enum Shown {
     Lines(Lines),
     View(RunView),
     Nothing,
+}
+
+impl Observer {
+    /// Serves metrics if they were asked for, and shows the run live or in plain lines.
+    pub(super) fn new(metrics: Option<Metrics>, live: bool) -> Self {
+        Self { metrics, live, shown: Shown::Nothing, checks: None, page: Ok(()) }
+    }
+
+    fn event(&mut self, options: &Options, event: Event<'_>) {
+        match event {
+            Event::Begun { plan, folder } => {
+                say!(
+                    "{} terminals, {} connections{}, seed {}: {} of ramp, then {} measured; folder {}",
+                    plan.terminals,
+                    plan.connections,
+                    match plan.gateways.len() {
+                        0 => String::new(),
+                        gateways => format!(" over {gateways} gateways"),
+                    },
+                    plan.seed,
+                    human(options.ramp),
+                    human(options.duration),
+                    folder.path().display()
+                );
+                let view = self.live.then(|| RunView::start(plan, &options.gateways)).and_then(Result::ok);
+                self.shown = view.map_or_else(|| Shown::Lines(Lines::new(plan)), Shown::View);
+            }
+            Event::Second(second) => {
+                if let Some(metrics) = &mut self.metrics {
+                    metrics.second(second);
+                }
+                self.shown.second(&second);
+            }
+            Event::Ended => self.shown = Shown::Nothing,
+            Event::Checking(progress) => self.checks = Some(show_checks(progress)),
+            Event::Judged(run) => {
+                self.checks = None;
+                self.page = super::report::write_page(run, &run.path.join(PAGE));
+            }
+        }
+    }
+}
+
+/// Shows how far checks have come, and ends them early at Ctrl-C.
+pub(super) fn show_checks(progress: &Arc<CheckProgress>) -> Progress {
+    let stopped = progress.clone();
+    interrupt::on_stop(move || stopped.stop.store(true, Ordering::Relaxed));
+    let shown = progress.clone();
+    Progress::start("checks", move || Reading {
+        done: shown.done.load(Ordering::Relaxed),
+        total: shown.total.load(Ordering::Relaxed),
+        doing: String::new(),
+    })
 }
 
 impl Shown {

@@ -165,7 +165,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
         lines.extend(adapted(&line, &gateways, args, &mut differences)?);
     }
     let name = Path::new(&args.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder(&format!("{name}-{}", case.name)));
+    let folder = args.out.clone().unwrap_or_else(|| drive::results_folder(&format!("{name}-{}", case.name)));
     record::RunFolder::create(&folder)?;
 
     let mut measured = Measured { differences, believed: true, ..Measured::default() };

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
     let words = ["run".to_owned()].into_iter().chain(every_run(&args.runs)).collect::<Vec<_>>();
     super::step::parsed(&words)?;
     keeper.examine(None, false)?;
-    let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder("search"));
+    let folder = args.out.clone().unwrap_or_else(|| drive::results_folder("search"));
     record::RunFolder::create(&folder)?;
     let mut trials = Trials { args, loaded, keeper, folder: &folder, done: Vec::new() };
     let (mut holds, mut fails) = (None, None);

@@ -9,6 +9,7 @@ use record::sweep::{PlannedRun, Point, SWEEP_JSON, SWEEP_VERSION, Sweep, SweepPl
 use record::verdict::Status as VerdictStatus;
 use target::Gateways;
 use tpcc::rng::Stream;
+use workload::{AnyWorkload, Capability};
 
 use super::restoring::Keeper;
 use super::run::any_seed;
@@ -18,7 +19,9 @@ use crate::cli::{EveryRunArgs, NamedTarget, ResultFormat, SweepArgs};
 use crate::output;
 
 pub(crate) fn run(args: &SweepArgs) -> Ended {
-    args.require_tpcc().map_err(Failure::Usage)?;
+    AnyWorkload::read(&args.workload)
+        .and_then(|workload| workload.require(Capability::Sweep))
+        .map_err(Failure::Usage)?;
     show(&carry_out(args)?, args.format())
 }
 
@@ -29,7 +32,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
         .iter()
         .map(|target| Keeper::new(&target.name, &target.urls, &args.restore))
         .collect::<Result<_, _>>()?;
-    let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder("sweep"));
+    let folder = args.out.clone().unwrap_or_else(|| drive::results_folder("sweep"));
     let plan = match args.resume {
         true => resumed(&folder, &targets, &mut keepers)?,
         false => {

@@ -1,10 +1,11 @@
 //! `weighbridge workload`: the workloads of files.
 
+use workload::AnyWorkload;
 use workload::custom::file::Commit;
 use workload::custom::{Custom, Data};
 
 use super::{Ended, Failure, Status};
-use crate::cli::{Workload, WorkloadCommand};
+use crate::cli::WorkloadCommand;
 use crate::output;
 
 pub(crate) fn run(command: &WorkloadCommand) -> Ended {
@@ -23,9 +24,9 @@ pub(crate) fn run(command: &WorkloadCommand) -> Ended {
             let custom = Custom::built_in(&args.name).transpose().map_err(Failure::Failed)?;
             output::print(custom.map(|custom| custom.text).unwrap_or_default().trim_end())?;
         }
-        WorkloadCommand::Read(args) => match Workload::read(&args.workload).map_err(Failure::Usage)? {
-            Workload::Tpcc => return Err(Failure::Usage("tpcc stands in no file".to_owned())),
-            Workload::Custom(custom) => output::print(&described(&custom)?)?,
+        WorkloadCommand::Read(args) => match AnyWorkload::read(&args.workload).map_err(Failure::Usage)? {
+            AnyWorkload::Tpcc(_) => return Err(Failure::Usage("tpcc has no file".to_owned())),
+            AnyWorkload::Custom(custom) => output::print(&described(&custom)?)?,
         },
     }
     Ok(Status::Done)

@@ -11,11 +11,13 @@ mod reserved;
 mod statements;
 pub mod tables;
 pub mod transactions;
+mod workload;
 
 pub use catalog::{FactsError, load, loaded};
 pub use file::Custom;
 pub use tables::{Data, MAX_SCALE};
-pub use transactions::{Input, Output, Terminal, Transactions};
+pub use transactions::{FileTransactions, Input, Output, Terminal};
+pub use workload::CustomTransactions;
 
 /// A number for a text, which another text hardly has: FNV-1a, the same in every version.
 #[must_use]

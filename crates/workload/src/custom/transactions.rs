@@ -44,7 +44,7 @@ impl Source {
 
 /// The transactions of a workload in a database's words.
 #[derive(Debug)]
-pub struct Transactions {
+pub struct FileTransactions {
     kinds: Vec<Kind>,
     weights: i64,
     data: Data,
@@ -108,7 +108,7 @@ pub struct Output {
     pub ended_early: bool,
 }
 
-impl Transactions {
+impl FileTransactions {
     /// Those of a workload on its data, at an isolation level; asks for the rows of its pools.
     ///
     /// # Errors

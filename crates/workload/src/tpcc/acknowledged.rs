@@ -259,95 +259,77 @@ impl Customer {
     }
 }
 
-/// Records that wait to be written.
-#[derive(Debug, Default)]
-pub struct Journal {
-    bytes: Vec<u8>,
+/// The file's header. `started_us` is the database's clock before the run, as it dates HISTORY, in microseconds since
+/// the Unix epoch.
+pub fn header(started_us: i64) -> [u8; RECORD_BYTES] {
+    let mut bytes = [0; RECORD_BYTES];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..16].copy_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
+    bytes[16..].copy_from_slice(&started_us.to_le_bytes());
+    bytes
 }
 
-impl Journal {
-    /// The header of a run before which the database's clock, as it dates HISTORY, stood at `started_us`, in microseconds
-    /// since the Unix epoch.
-    pub fn header(started_us: i64) -> [u8; RECORD_BYTES] {
-        let mut bytes = [0; RECORD_BYTES];
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
-        bytes[16..].copy_from_slice(&started_us.to_le_bytes());
-        bytes
-    }
+/// Appends an entry; `at_ms` is when its answer came, in milliseconds since the run's start.
+#[inline]
+pub fn append(journal: &mut Vec<u8>, at_ms: u32, entry: Entry) {
+    journal.extend_from_slice(&entry.encode(at_ms));
+}
 
-    /// Adds an entry.
-    #[inline]
-    pub fn enter(&mut self, at_ms: u32, entry: Entry) {
-        self.bytes.extend_from_slice(&entry.encode(at_ms));
-    }
-
-    /// Adds an answer that says committed, or rolled back by design.
-    #[inline]
-    pub fn acknowledge(&mut self, at_ms: u32, input: &Input, output: &Output) {
-        match (input, output) {
-            (Input::NewOrder(order), Output::NewOrder(shown)) => {
-                let entry = NewOrderEntry {
-                    w_id: order.w_id,
-                    d_id: order.d_id,
-                    o_id: shown.o_id,
-                    c_id: order.c_id,
-                    ol_cnt: order.lines.len() as i32,
-                };
-                self.enter(at_ms, if shown.rolled_back { Entry::RolledBack(entry) } else { Entry::NewOrder(entry) });
-            }
-            (Input::Payment(payment), Output::Payment(shown)) => {
-                let customer = Customer::Number(shown.c_id);
-                self.enter(at_ms, Entry::Payment(payment_entry(payment, customer)));
-            }
-            (Input::Delivery(delivery), Output::Delivery(done)) => {
-                let (w_id, carrier_id) = (delivery.w_id, delivery.carrier_id);
-                for (o_id, d_id) in done.o_ids.iter().zip(1..=DISTRICTS_PER_WAREHOUSE) {
-                    if let Some(o_id) = *o_id {
-                        self.enter(at_ms, Entry::Delivered { w_id, d_id, o_id, carrier_id });
-                    }
+/// Appends a transaction that was acknowledged, committed or rolled back by design.
+#[inline]
+pub fn acknowledge(journal: &mut Vec<u8>, at_ms: u32, input: &Input, output: &Output) {
+    match (input, output) {
+        (Input::NewOrder(order), Output::NewOrder(shown)) => {
+            let entry = NewOrderEntry {
+                w_id: order.w_id,
+                d_id: order.d_id,
+                o_id: shown.o_id,
+                c_id: order.c_id,
+                ol_cnt: order.lines.len() as i32,
+            };
+            append(journal, at_ms, if shown.rolled_back { Entry::RolledBack(entry) } else { Entry::NewOrder(entry) });
+        }
+        (Input::Payment(payment), Output::Payment(shown)) => {
+            let customer = Customer::Number(shown.c_id);
+            append(journal, at_ms, Entry::Payment(payment_entry(payment, customer)));
+        }
+        (Input::Delivery(delivery), Output::Delivery(done)) => {
+            let (w_id, carrier_id) = (delivery.w_id, delivery.carrier_id);
+            for (o_id, d_id) in done.o_ids.iter().zip(1..=DISTRICTS_PER_WAREHOUSE) {
+                if let Some(o_id) = *o_id {
+                    append(journal, at_ms, Entry::Delivered { w_id, d_id, o_id, carrier_id });
                 }
             }
-            _ => {}
         }
+        _ => {}
     }
+}
 
-    /// Adds a failure, if it is a COMMIT without an answer.
-    pub fn failed(&mut self, at_ms: u32, input: &Input, error: &Error) {
-        if error.class() != Class::Unknown {
-            return;
+/// Appends a failure, if it is a COMMIT without an answer.
+pub fn failed(journal: &mut Vec<u8>, at_ms: u32, input: &Input, error: &Error) {
+    if error.class() != Class::Unknown {
+        return;
+    }
+    match input {
+        Input::NewOrder(order) => {
+            let ol_cnt = order.lines.len() as i32;
+            let entry = NewOrderEntry { w_id: order.w_id, d_id: order.d_id, o_id: 0, c_id: order.c_id, ol_cnt };
+            append(journal, at_ms, Entry::UnknownNewOrder(entry));
         }
-        match input {
-            Input::NewOrder(order) => {
-                let ol_cnt = order.lines.len() as i32;
-                let entry = NewOrderEntry { w_id: order.w_id, d_id: order.d_id, o_id: 0, c_id: order.c_id, ol_cnt };
-                self.enter(at_ms, Entry::UnknownNewOrder(entry));
-            }
-            Input::Payment(payment) => {
-                let customer = match &payment.customer {
-                    CustomerBy::Number(c_id) => Customer::Number(*c_id),
-                    // Terminals enter no names but the standard's.
-                    CustomerBy::LastName(name) => Customer::LastName(last_name_number(name).unwrap_or_default()),
-                };
-                self.enter(at_ms, Entry::UnknownPayment(payment_entry(payment, customer)));
-            }
-            Input::Delivery(delivery) => {
-                let entry = Entry::UnknownDelivery { w_id: delivery.w_id, carrier_id: delivery.carrier_id };
-                self.enter(at_ms, entry);
-            }
-            Input::OrderStatus(_) | Input::StockLevel(_) => {}
+        Input::Payment(payment) => {
+            let customer = match &payment.customer {
+                CustomerBy::Number(c_id) => Customer::Number(*c_id),
+                // Terminals enter no names but the standard's.
+                CustomerBy::LastName(name) => Customer::LastName(last_name_number(name).unwrap_or_default()),
+            };
+            append(journal, at_ms, Entry::UnknownPayment(payment_entry(payment, customer)));
         }
-    }
-
-    /// What is there to be written.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Forgets what was written; the memory is kept.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
+        Input::Delivery(delivery) => {
+            let entry = Entry::UnknownDelivery { w_id: delivery.w_id, carrier_id: delivery.carrier_id };
+            append(journal, at_ms, entry);
+        }
+        Input::OrderStatus(_) | Input::StockLevel(_) => {}
     }
 }
 
@@ -451,9 +433,9 @@ mod tests {
     }
 
     fn file(entries: &[Entry]) -> Vec<u8> {
-        let mut journal = Journal::default();
-        entries.iter().for_each(|entry| journal.enter(17, *entry));
-        [&Journal::header(1_790_000_000_123_456)[..], journal.bytes()].concat()
+        let mut bytes = header(1_790_000_000_123_456).to_vec();
+        entries.iter().for_each(|entry| append(&mut bytes, 17, *entry));
+        bytes
     }
 
     #[test]

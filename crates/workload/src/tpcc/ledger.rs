@@ -11,7 +11,7 @@ use ::tpcc::money::Cents;
 use target::{Class, Error, Session};
 
 use super::Output;
-use super::acknowledged::{Entry, Journal};
+use super::acknowledged::{self, Entry};
 
 /// What was acknowledged for a district.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,13 +141,14 @@ impl State {
 
     /// The beginning of a ledger of acknowledgements: its header, and each district as it is.
     pub fn ledger_header(&self) -> Vec<u8> {
-        let mut journal = Journal::default();
+        let mut bytes = acknowledged::header(self.at_us).to_vec();
         for ((w_id, d_id), district) in &self.districts {
             let District { next_o_id, ytd, undelivered } = *district;
             let (next_o_id, undelivered) = (next_o_id as i32, undelivered as u32);
-            journal.enter(0, Entry::Before { w_id: *w_id, d_id: *d_id, next_o_id, ytd, undelivered });
+            let entry = Entry::Before { w_id: *w_id, d_id: *d_id, next_o_id, ytd, undelivered };
+            acknowledged::append(&mut bytes, 0, entry);
         }
-        [&Journal::header(self.at_us)[..], journal.bytes()].concat()
+        bytes
     }
 
     /// Warehouses found.

@@ -20,6 +20,7 @@ pub mod schema;
 mod statement_text;
 mod stock_level;
 mod style;
+mod workload;
 
 use ::tpcc::input::{Delivery, Input, Kind};
 use ::tpcc::text::Text;
@@ -33,6 +34,7 @@ pub use procedure::make_routines;
 pub use statement_text::{Named, StatementText, named, statement_texts};
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
+pub use workload::{Tpcc, TpccTransactions};
 
 /// How the transactions of a run are sent.
 #[derive(Clone, Copy, Debug)]

@@ -135,6 +135,23 @@ pub struct CheckResult {
     pub skipped: Option<String>,
 }
 
+impl From<&CheckResult> for record::run::CheckResult {
+    fn from(result: &CheckResult) -> Self {
+        let detail = match result.examples.as_slice() {
+            [] => result.what.to_string(),
+            examples => format!("{}; violated by {}", result.what, examples.join("; ")),
+        };
+        Self {
+            name: result.name.to_string(),
+            clause: result.clause.to_string(),
+            passed: result.passed,
+            violations: result.violations,
+            detail,
+            skipped: result.skipped.clone(),
+        }
+    }
+}
+
 /// Why a check could not be made. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::duration_or_zero;
+use crate::duration::duration_or_zero;
 
 /// A fault and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// From the start of the run, the ramp included.
-    pub(crate) at: Duration,
-    pub(crate) action: Action,
+    pub at: Duration,
+    /// What is done.
+    pub action: Action,
 }
 
 /// What is done; nodes by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
     /// SIGKILL.
     Kill(String),
     /// SIGSTOP.
@@ -39,14 +40,16 @@ pub(crate) enum Action {
 
 /// A command of the user's. Its name alone is told and recorded: its text may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UserCommand {
-    pub(crate) role: Role,
-    pub(crate) text: String,
+pub struct UserCommand {
+    /// What it is for.
+    pub role: Role,
+    /// The text for the shell.
+    pub text: String,
 }
 
 /// What a command is for, which names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// Its place among the commands of a schedule, from 1.
     Scheduled(usize),
     /// It crashes the database.
@@ -67,7 +70,7 @@ impl std::fmt::Display for UserCommand {
 
 impl Action {
     /// The node, if it is one's.
-    pub(crate) fn node(&self) -> Option<&str> {
+    pub fn node(&self) -> Option<&str> {
         match self {
             Action::Kill(node)
             | Action::Stop(node)
@@ -82,12 +85,12 @@ impl Action {
     }
 
     /// Whether it is the network's.
-    pub(crate) fn needs_proxy(&self) -> bool {
+    pub fn needs_proxy(&self) -> bool {
         matches!(self, Action::Cut(_) | Action::Heal(_) | Action::Reset(_) | Action::Delay(..))
     }
 
     /// Whether it is a server's, which only its owner can do.
-    pub(crate) fn needs_server(&self) -> bool {
+    pub fn needs_server(&self) -> bool {
         self.node().is_some() && !self.needs_proxy()
     }
 }
@@ -152,7 +155,7 @@ impl std::str::FromStr for Action {
 ///
 /// # Errors
 /// One line that says what is wrong, and where.
-pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Fault>, String> {
+pub fn read(name: &str, text: &str) -> Result<Vec<Fault>, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Schedule {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use record::fault::Fault as Made;
 
-use super::{Fault, FaultTarget};
+use super::{Fault, FaultTarget, Faults, Notify};
 
-/// How often a waiting fault looks whether the run is over.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often a fault that is not yet due checks whether the run is over.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The faults of a run under way.
 #[derive(Debug)]
@@ -21,13 +21,14 @@ pub(crate) struct Injector {
 
 impl Injector {
     /// Makes each fault at its time after `start`.
-    pub(crate) fn start(place: &Arc<FaultTarget>, faults: &[Fault], start: Instant) -> Self {
+    pub(crate) fn start(faults: &Faults, start: Instant) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let make = |fault: &Fault| {
-            let (place, fault, over) = (place.clone(), fault.clone(), over.clone());
-            std::thread::spawn(move || inject(&place, &fault, start, &over))
+            let (target, notify) = (faults.target.clone(), faults.notify.clone());
+            let (fault, over) = (fault.clone(), over.clone());
+            std::thread::spawn(move || inject(&target, &notify, &fault, start, &over))
         };
-        Self { faults: faults.iter().map(make).collect(), over }
+        Self { faults: faults.list.iter().map(make).collect(), over }
     }
 
     /// Waits for the faults that have begun, and returns them all; those that have not are never made.
@@ -39,7 +40,7 @@ impl Injector {
     }
 }
 
-fn inject(place: &FaultTarget, fault: &Fault, start: Instant, over: &AtomicBool) -> Made {
+fn inject(target: &FaultTarget, notify: &Notify, fault: &Fault, start: Instant, over: &AtomicBool) -> Made {
     let what = fault.action.to_string();
     let due = start + fault.at;
     while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
@@ -47,11 +48,11 @@ fn inject(place: &FaultTarget, fault: &Fault, start: Instant, over: &AtomicBool)
             let failed = Some("the run had ended".to_owned());
             return Made { what, at_seconds: fault.at.as_secs_f64(), took_seconds: 0.0, failed };
         }
-        std::thread::sleep(wait.min(LOOK));
+        std::thread::sleep(wait.min(POLL_INTERVAL));
     }
     let began = Instant::now();
-    say!("fault: {what}");
-    let failed = place.act(&fault.action).err();
+    notify(&format!("fault: {what}"));
+    let failed = target.act(&fault.action).err();
     let made = Made {
         what,
         at_seconds: began.saturating_duration_since(start).as_secs_f64(),

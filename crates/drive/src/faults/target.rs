@@ -1,4 +1,4 @@
-//! Where faults are made: the servers of a lab, which can be killed, and the ways to any server, which can be cut.
+//! Where faults are made: the servers of a lab, which can be killed, and the network before any server.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,35 +8,38 @@ use std::time::{Duration, Instant};
 use lab::{Control, DATABASE, Kind, Proxy};
 use target::Gateways;
 
-use super::{Action, Fault, Role, UserCommand};
-use crate::commands::Failure;
+use super::{Action, Fault, FaultError, Notify, Role, UserCommand};
 
 /// The servers of a run under faults.
 #[derive(Debug)]
-pub(crate) struct FaultTarget {
-    pub(crate) gateways: Gateways,
+pub struct FaultTarget {
+    /// The gateways to drive, through the proxies.
+    pub gateways: Gateways,
     /// Names by which a node is called, in the order of the nodes.
     names: Vec<Vec<String>>,
     control: Option<Control>,
     /// One a node, or none where the network is left alone.
     proxies: Vec<Proxy>,
     /// What starts again a database that the user's own command crashes.
-    way_back: Option<UserCommand>,
+    restart_command: Option<UserCommand>,
     /// Whether the database is down by that command.
     crashed: AtomicBool,
 }
 
 impl FaultTarget {
     /// The kept servers of a kind, reached through proxies if the faults need them.
-    pub(crate) fn lab(kind: Kind, base: &Path, faults: &[Fault]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// If no such server is kept, if one is not running, or if a fault can't be made there.
+    pub fn lab(kind: Kind, base: &Path, faults: &[Fault]) -> Result<Self, FaultError> {
         let control = Control::of(kind, base)?;
-        let me = crate::commands::me();
+        let me = std::env::args().next().unwrap_or_else(|| "weighbridge".to_owned());
         let control = control.ok_or_else(|| {
-            Failure::Failed(format!("there is no {kind} in {}: `{me} lab up {kind}` starts one", base.display()))
+            FaultError::Failed(format!("there is no {kind} in {}: `{me} lab up {kind}` starts one", base.display()))
         })?;
         let nodes = control.nodes();
         if let Some(dead) = nodes.iter().find(|node| !node.is_alive()) {
-            return Err(Failure::Failed(format!("`{}` of {kind} is not running: see `{me} lab status`", dead.name)));
+            return Err(FaultError::Failed(format!("`{}` of {kind} is not running: see `{me} lab status`", dead.name)));
         }
         let names = (1..).zip(&nodes).map(|(at, node)| vec![node.name.clone(), format!("node{at}"), at.to_string()]);
         let names: Vec<Vec<String>> = names.collect();
@@ -45,27 +48,32 @@ impl FaultTarget {
         let addresses: Vec<String> = driven.iter().map(|node| node.address.clone()).collect();
         let (proxies, addresses) = behind_proxies(&addresses, faults)?;
         let urls: Vec<String> = addresses.iter().map(|address| kind.url(address, DATABASE)).collect();
-        let gateways = Gateways::parse(&urls).map_err(|e| Failure::Usage(e.to_string()))?;
+        let gateways = Gateways::parse(&urls).map_err(|e| FaultError::Usage(e.to_string()))?;
         Self::new(gateways, names, Some(control), proxies, faults)
     }
 
     /// Whatever is behind URLs, reached through proxies if the faults need them.
-    pub(crate) fn of_urls(urls: &[String], faults: &[Fault]) -> Result<Self, Failure> {
-        let usage = |e: target::UrlError| Failure::Usage(e.to_string());
+    ///
+    /// # Errors
+    /// If the URLs can't be read, or if a fault can't be made there.
+    pub fn from_urls(urls: &[String], faults: &[Fault]) -> Result<Self, FaultError> {
+        let usage = |e: target::UrlError| FaultError::Usage(e.to_string());
         let mut gateways = Gateways::parse(urls).map_err(usage)?;
         let names = (1..=gateways.urls().len()).map(|at| vec![format!("node{at}"), at.to_string()]).collect();
         let mut proxies = Vec::new();
         if faults.iter().any(|fault| fault.action.needs_proxy()) {
             if urls.len() != gateways.urls().len() {
-                return Err(Failure::Usage("with faults of the network give each URL a --url of its own".to_owned()));
+                return Err(FaultError::Usage(
+                    "with faults of the network give each URL a --url of its own".to_owned(),
+                ));
             }
-            let ways: Option<Vec<HostInUrl>> =
-                urls.iter().zip(gateways.urls()).map(|(text, url)| HostInUrl::of(text, url)).collect();
-            let ways =
-                ways.ok_or_else(|| Failure::Usage(format!("there is no network to be cut before {gateways}")))?;
-            let addresses: Vec<String> = ways.iter().map(|way| way.address.clone()).collect();
+            let hosts: Option<Vec<HostInUrl>> =
+                urls.iter().zip(gateways.urls()).map(|(text, url)| HostInUrl::parse(text, url)).collect();
+            let hosts =
+                hosts.ok_or_else(|| FaultError::Usage(format!("there is no network to be cut before {gateways}")))?;
+            let addresses: Vec<String> = hosts.iter().map(|host| host.address.clone()).collect();
             let (made, through) = behind_proxies(&addresses, faults)?;
-            let urls: Vec<String> = ways.iter().zip(&through).map(|(way, address)| way.through(address)).collect();
+            let urls: Vec<String> = hosts.iter().zip(&through).map(|(host, address)| host.through(address)).collect();
             gateways = Gateways::parse(&urls).map_err(usage)?;
             proxies = made;
         }
@@ -78,19 +86,19 @@ impl FaultTarget {
         control: Option<Control>,
         proxies: Vec<Proxy>,
         faults: &[Fault],
-    ) -> Result<Self, Failure> {
-        let way_back = faults.iter().find_map(|fault| match &fault.action {
+    ) -> Result<Self, FaultError> {
+        let restart_command = faults.iter().find_map(|fault| match &fault.action {
             Action::Command(command) if command.role == Role::Restart => Some(command.clone()),
             _ => None,
         });
-        Self { gateways, names, control, proxies, way_back, crashed: AtomicBool::new(false) }.fit_for(faults)
+        Self { gateways, names, control, proxies, restart_command, crashed: AtomicBool::new(false) }.fit_for(faults)
     }
 
     /// Refuses faults that can't be made here, before anything is touched.
-    fn fit_for(self, faults: &[Fault]) -> Result<Self, Failure> {
+    fn fit_for(self, faults: &[Fault]) -> Result<Self, FaultError> {
         for Fault { action, .. } in faults {
             if action.needs_server() && self.control.is_none() {
-                return Err(Failure::Usage(format!(
+                return Err(FaultError::Usage(format!(
                     "`{action}` needs a server of `lab` (--lab KIND); elsewhere use `command '...'`"
                 )));
             }
@@ -98,7 +106,7 @@ impl FaultTarget {
             let known = if action.needs_proxy() { &self.names[..self.proxies.len()] } else { &self.names[..] };
             if self.node(name).is_none_or(|node| node >= known.len()) {
                 let known: Vec<&str> = known.iter().map(|names| names[0].as_str()).collect();
-                return Err(Failure::Usage(format!("`{action}`: there is no `{name}`, only {}", known.join(", "))));
+                return Err(FaultError::Usage(format!("`{action}`: there is no `{name}`, only {}", known.join(", "))));
             }
         }
         Ok(self)
@@ -143,11 +151,11 @@ impl FaultTarget {
     /// Ends what the faults have left behind: servers of a lab run again, what the user's command has crashed is started
     /// by the user's other one unless that has succeeded already, and the network is whole. What fails keeps
     /// nothing else from being done; the first failure is told.
-    pub(crate) fn restore(&self) -> Result<(), Failure> {
+    pub(crate) fn restore(&self, notify: &Notify) -> Result<(), FaultError> {
         self.proxies.iter().for_each(Proxy::heal);
-        if let Some(command) = self.way_back.as_ref().filter(|_| self.crashed.load(Ordering::SeqCst)) {
-            say!("running {command}");
-            self.run(command).map_err(|why| Failure::Failed(format!("{command} failed: {why}")))?;
+        if let Some(command) = self.restart_command.as_ref().filter(|_| self.crashed.load(Ordering::SeqCst)) {
+            notify(&format!("running {command}"));
+            self.run(command).map_err(|why| FaultError::Failed(format!("{command} failed: {why}")))?;
         }
         let Some(control) = &self.control else { return Ok(()) };
         let nodes = control.nodes();
@@ -156,7 +164,7 @@ impl FaultTarget {
         // A dead one may need the others for its start.
         let mut ended: Vec<_> = frozen.into_iter().map(|node| control.thaw(node)).collect();
         for node in dead {
-            say!("starting {} again", nodes[node].name);
+            notify(&format!("starting {} again", nodes[node].name));
             ended.push(control.restart(node));
         }
         Ok(ended.into_iter().collect::<Result<(), _>>()?)
@@ -164,7 +172,7 @@ impl FaultTarget {
 }
 
 /// A proxy before each address, if the faults need any, and the addresses to use.
-fn behind_proxies(addresses: &[String], faults: &[Fault]) -> Result<(Vec<Proxy>, Vec<String>), Failure> {
+fn behind_proxies(addresses: &[String], faults: &[Fault]) -> Result<(Vec<Proxy>, Vec<String>), FaultError> {
     if !faults.iter().any(|fault| fault.action.needs_proxy()) {
         return Ok((Vec::new(), addresses.to_vec()));
     }
@@ -182,7 +190,7 @@ struct HostInUrl {
 
 impl HostInUrl {
     /// `None` if the URL has no single host.
-    fn of(text: &str, url: &target::Url) -> Option<Self> {
+    fn parse(text: &str, url: &target::Url) -> Option<Self> {
         fn cut(text: &str) -> Option<(&str, &str, &str)> {
             let (scheme, rest) = text.split_once("://")?;
             let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -191,7 +199,7 @@ impl HostInUrl {
             Some((&text[..start + host], &rest[host..end], &rest[end..]))
         }
         let (before, host, after) = cut(text)?;
-        // As it is shown it always has a port.
+        // As it is shown it alhosts has a port.
         let shown = url.to_string();
         let (_, address, _) = cut(&shown)?;
         (!host.is_empty() && !host.contains(',')).then(|| Self {
@@ -239,11 +247,11 @@ mod tests {
             ("mariadb://me@db:3307/bench", "db:3307", "mariadb://me@X/bench"),
             ("mysql://me@[::1]/bench", "[::1]:3306", "mysql://me@X/bench"),
         ] {
-            let way = HostInUrl::of(text, &target::Url::parse(text).unwrap()).unwrap();
-            assert_eq!((way.address.as_str(), way.through("X").as_str()), (address, through));
+            let way = HostInUrl::parse(text, &target::Url::parse(text).unwrap()).unwrap();
+            assert_eq!((host.address.as_str(), host.through("X").as_str()), (address, through));
         }
         for none in ["sqlite:a.db", "postgres://a,b/bench"] {
-            assert!(HostInUrl::of(none, &target::Url::parse(none).unwrap()).is_none(), "{none}");
+            assert!(HostInUrl::parse(none, &target::Url::parse(none).unwrap()).is_none(), "{none}");
         }
     }
 
@@ -252,7 +260,7 @@ mod tests {
         let refused = |urls: &[&str], fault: &str| {
             let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
             match FaultTarget::of_urls(&urls, &[fault.parse().unwrap()]) {
-                Err(Failure::Usage(message)) => message,
+                Err(FaultError::Usage(message)) => message,
                 other => panic!("{fault}: {other:?}"),
             }
         };
