@@ -70,7 +70,7 @@ pub(super) fn write_page(folder: &Path, page: &Path) -> Result<(), Failure> {
     Ok(super::report::write(page, &report::sweep_page(&Sweep::open(folder)?).file())?)
 }
 
-/// Prints a sweep's result; not believed if a run's verdict is `invalid`.
+/// Prints a sweep's result; not believed if a run's verdict is `invalid`, or runs of one point had different settings.
 pub(super) fn show(folder: &Path, format: ResultFormat) -> Ended {
     let sweep = Sweep::open(folder)?;
     for warning in &sweep.warnings {
@@ -84,8 +84,10 @@ pub(super) fn show(folder: &Path, format: ResultFormat) -> Ended {
             return Err(Failure::Usage("a sweep has many results, and that format holds one".to_owned()));
         }
     }
-    let mut verdicts = sweep.results.iter().flat_map(|result| &result.runs).map(|run| run.verdict);
-    Ok(if verdicts.any(|verdict| verdict == VerdictStatus::Invalid) { Status::NotBelieved } else { Status::Done })
+    let invalid = sweep.results.iter().any(|result| {
+        !result.conflict.is_empty() || result.runs.iter().any(|run| run.verdict == VerdictStatus::Invalid)
+    });
+    Ok(if invalid { Status::NotBelieved } else { Status::Done })
 }
 
 /// Whether a folder is a sweep's.
