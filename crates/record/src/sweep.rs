@@ -3,7 +3,8 @@
 //! A sweep's folder holds its plan, `sweep.json`, and a folder for each run. Which runs are done is told by their folders
 //! alone, so that an interrupted sweep goes on where it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::compare::{self, Compared, Effect};
 use crate::error::RecordError;
 use crate::folder::{self, RUN_JSON, RunFolder};
-use crate::run::Ended;
+use crate::run::{Ended, Target};
 use crate::statistics;
 use crate::summary::Summary;
 use crate::verdict::{self, Status};
@@ -97,7 +98,9 @@ pub struct PointResult {
     pub point: Point,
     /// Its runs, in the order of their repetitions. Those that are invalid are in no mean.
     pub runs: Vec<RunFigures>,
-    /// How many of them are not invalid.
+    /// What differed between its runs though it must not. If anything did, no run counts and there is no mean.
+    pub conflict: Vec<Conflict>,
+    /// How many runs count: those that are not invalid.
     pub valid: u32,
     /// New-Orders a minute.
     pub nopm: Mean,
@@ -107,6 +110,24 @@ pub struct PointResult {
     pub p95_ms: Mean,
     /// 99th percentile of the same.
     pub p99_ms: Mean,
+}
+
+/// A property of the database that was not the same in all runs of a point.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The server setting, or `database` or `version`.
+    pub what: String,
+    /// Its values, in the order in which the runs had them.
+    pub values: Vec<ConflictingValue>,
+}
+
+/// A value of a [`Conflict`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConflictingValue {
+    /// The value; `not set` for a setting that a run did not record.
+    pub value: String,
+    /// The folders of the runs that had it.
+    pub runs: Vec<String>,
 }
 
 /// One run's figures.
@@ -228,23 +249,26 @@ impl Sweep {
         let mut results: Vec<PointResult> = Vec::new();
         for (index, point) in plan.points.iter().enumerate() {
             let mut point = point.clone();
-            let mut runs = Vec::new();
+            let (mut runs, mut databases) = (Vec::new(), Vec::new());
             for planned in plan.runs.iter().filter(|run| run.point == index) {
                 if !SweepPlan::is_done(path, planned) {
                     warnings.push(format!("{}: not done", planned.folder));
                     continue;
                 }
-                match run(path, planned, &mut point).and_then(|figures| {
+                match run(path, planned, &mut point).and_then(|read| {
                     opened[index].push(Compared::open(&path.join(&planned.folder))?);
-                    Ok(figures)
+                    Ok(read)
                 }) {
-                    Ok(figures) => runs.push(figures),
+                    Ok((figures, database)) => {
+                        runs.push(figures);
+                        databases.push((planned.folder.clone(), database));
+                    }
                     Err(e) => warnings.push(e.to_string()),
                 }
             }
-            results.push(PointResult::of(point, runs));
+            results.push(PointResult::of(point, runs, conflicts(&databases)));
         }
-        let ratios = ratios(&plan.points, &opened);
+        let ratios = ratios(&plan.points, &results, &opened);
         Ok(Sweep { path: path.to_path_buf(), plan, results, ratios, warnings })
     }
 
@@ -255,8 +279,8 @@ impl Sweep {
     }
 }
 
-/// One run's figures; the point learns what was left to the usual.
-fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigures, RecordError> {
+/// Reads one run's figures and its database; the point learns what was left to the usual.
+fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<(RunFigures, Target), RecordError> {
     let opened = RunFolder::open(&path.join(&planned.folder))?;
     let summary = Summary::of(&opened);
     let verdict = verdict::judge(&opened.record, &summary, &opened.timeline);
@@ -266,7 +290,7 @@ fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigure
     point.isolation = Some(plan.isolation.clone());
     point.connections = Some(plan.connections);
     let response = summary.headline(plan).map(|figures| figures.response).unwrap_or_default();
-    Ok(RunFigures {
+    let figures = RunFigures {
         folder: planned.folder.clone(),
         database: format!("{} {}", opened.record.target.kind, opened.record.target.version),
         nopm: summary.nopm,
@@ -277,12 +301,46 @@ fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigure
         verdict: verdict.status,
         reasons: verdict.reasons.iter().map(|finding| finding.rule.clone()).collect(),
         deviations: verdict.deviations,
-    })
+    };
+    Ok((figures, opened.record.target))
+}
+
+/// Finds what differs between the databases of runs that are to be alike, each beside its run's folder.
+fn conflicts(databases: &[(String, Target)]) -> Vec<Conflict> {
+    let settings: BTreeSet<&String> = databases.iter().flat_map(|(_, target)| target.settings.keys()).collect();
+    let one = |what: &str, value: &dyn Fn(&Target) -> String| {
+        let mut values: Vec<ConflictingValue> = Vec::new();
+        for (folder, target) in databases {
+            let value = value(target);
+            match values.iter_mut().find(|known| known.value == value) {
+                Some(known) => known.runs.push(folder.clone()),
+                None => values.push(ConflictingValue { value, runs: vec![folder.clone()] }),
+            }
+        }
+        (values.len() > 1).then(|| Conflict { what: what.to_owned(), values })
+    };
+    let fixed = [one("database", &|target| target.kind.clone()), one("version", &|target| target.version.clone())];
+    let settings = settings
+        .into_iter()
+        .map(|name| one(name, &|target| target.settings.get(name).map_or_else(|| "not set".to_owned(), Clone::clone)));
+    fixed.into_iter().chain(settings).flatten().collect()
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is ", self.what)?;
+        for (at, ConflictingValue { value, runs }) in self.values.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            let value = if value.is_empty() { "''" } else { value };
+            write!(f, "{comma}{value} in {}", runs.join(" and "))?;
+        }
+        Ok(())
+    }
 }
 
 impl PointResult {
-    fn of(point: Point, runs: Vec<RunFigures>) -> Self {
-        let valid = || runs.iter().filter(|run| run.verdict != Status::Invalid);
+    fn of(point: Point, runs: Vec<RunFigures>, conflict: Vec<Conflict>) -> Self {
+        let valid = || runs.iter().filter(|run| conflict.is_empty() && run.verdict != Status::Invalid);
         let mean = |of: fn(&RunFigures) -> f64| Mean::of(&valid().map(of).collect::<Vec<_>>());
         let efficiencies: Option<Vec<f64>> = valid().map(|run| run.efficiency).collect();
         PointResult {
@@ -293,18 +351,22 @@ impl PointResult {
             p99_ms: mean(|run| run.p99_ms),
             point,
             runs,
+            conflict,
         }
     }
 }
 
-/// Every other target against the first one, where all else is the same.
-fn ratios(points: &[Point], opened: &[Vec<Compared>]) -> Vec<Ratio> {
+/// Compares every other target with the first one, where all else is the same.
+fn ratios(points: &[Point], results: &[PointResult], opened: &[Vec<Compared>]) -> Vec<Ratio> {
     let Some(first) = points.first() else { return Vec::new() };
     let elsewhere = |point: &Point| Point { target: String::new(), ..point.clone() };
     let mut ratios = Vec::new();
     for (new, point) in points.iter().enumerate().filter(|(_, point)| point.target != first.target) {
         let base = points.iter().position(|p| p.target == first.target && elsewhere(p) == elsewhere(point));
         let Some(base) = base else { continue };
+        if [base, new].iter().any(|at| !results[*at].conflict.is_empty()) {
+            continue;
+        }
         // What was measured is shown, whatever its verdict: that stands beside it.
         if let Ok(comparison) = compare::compare(&opened[base], &opened[new], true) {
             ratios.push(Ratio { base, new, effect: comparison.decisive });
@@ -323,6 +385,27 @@ mod tests {
         for elsewhere in ["", ".", "..", "../x", "/etc", "a/b", "a/", "./a"] {
             assert!(!is_name(elsewhere), "{elsewhere}");
         }
+    }
+
+    #[test]
+    fn settings_that_differ_within_a_point_are_named_with_their_runs() {
+        let target = |commit: &str, version: &str| Target {
+            kind: "postgres".to_owned(),
+            version: version.to_owned(),
+            settings: BTreeMap::from([("synchronous_commit".to_owned(), commit.to_owned())]),
+            ..Target::default()
+        };
+        let runs = |all: &[(&str, &str)]| {
+            let named = |(at, (commit, version)): (usize, &(&str, &str))| (format!("r{at}"), target(commit, version));
+            conflicts(&all.iter().enumerate().map(named).collect::<Vec<_>>())
+        };
+        assert!(runs(&[]).is_empty() && runs(&[("on", "15"), ("on", "15")]).is_empty());
+        let said: Vec<String> =
+            runs(&[("on", "15"), ("off", "15"), ("off", "16")]).iter().map(Conflict::to_string).collect();
+        assert_eq!(said, ["version is 15 in r0 and r1, 16 in r2", "synchronous_commit is on in r0, off in r1 and r2"]);
+        let mut missing = vec![("a".to_owned(), target("on", "15")), ("b".to_owned(), target("on", "15"))];
+        missing[1].1.settings.clear();
+        assert_eq!(conflicts(&missing)[0].to_string(), "synchronous_commit is on in a, not set in b");
     }
 
     #[test]

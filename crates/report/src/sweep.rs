@@ -17,6 +17,10 @@ pub fn sweep_table(sweep: &Sweep) -> String {
     if !sweep.ratios.is_empty() {
         parts.push(ratios(sweep).iter().map(|line| format!("{line}\n")).collect());
     }
+    let conflicts: String = conflicts(sweep).iter().map(|line| format!("{line}\n")).collect();
+    if !conflicts.is_empty() {
+        parts.push(conflicts);
+    }
     let deviations: String = deviations(sweep).iter().map(|line| format!("    - {line}\n")).collect();
     if !deviations.is_empty() {
         parts.push(format!("Deviations from the standard:\n{deviations}"));
@@ -35,7 +39,7 @@ pub fn sweep_markdown(sweep: &Sweep) -> String {
     let mut text: String = facts(sweep).iter().map(|(name, value)| format!("{name}: {value}\n\n")).collect();
     text.push_str(&format!("| {} |\n|{}|\n", names.join(" | "), sides.join("|")));
     rows.iter().for_each(|row| text.push_str(&format!("| {} |\n", row.join(" | "))));
-    ratios(sweep).iter().for_each(|line| text.push_str(&format!("\n{line}\n")));
+    ratios(sweep).iter().chain(&conflicts(sweep)).for_each(|line| text.push_str(&format!("\n{line}\n")));
     let deviations: String = deviations(sweep).iter().map(|line| format!("- {line}\n")).collect();
     if !deviations.is_empty() {
         text.push_str(&format!("\nDeviations from the standard:\n\n{deviations}"));
@@ -108,6 +112,20 @@ pub(crate) fn deviations(sweep: &Sweep) -> Vec<String> {
         (false, _) => format!("{line}, or other figures of this kind: {count} of {all} runs"),
     };
     kinds.into_iter().map(said).collect()
+}
+
+/// Names the points that are invalid because their runs had different settings, one line each.
+pub(crate) fn conflicts(sweep: &Sweep) -> Vec<String> {
+    let distinctions = distinctions(&sweep.results);
+    let line = |(at, result): (usize, &PointResult)| {
+        if result.conflict.is_empty() {
+            return None;
+        }
+        let point: Vec<String> = distinctions.iter().map(|axis| axis.said(&axis.values[at])).collect();
+        let conflict: Vec<String> = result.conflict.iter().map(ToString::to_string).collect();
+        Some(format!("Invalid: runs of {} had different settings: {}", point.join(", "), conflict.join("; ")))
+    };
+    sweep.results.iter().enumerate().filter_map(line).collect()
 }
 
 fn each_once(values: impl Iterator<Item = String>) -> Vec<String> {
@@ -187,7 +205,11 @@ pub(crate) fn rows(sweep: &Sweep) -> (Vec<String>, Vec<Vec<String>>) {
 fn figures_of(result: &PointResult) -> Vec<String> {
     let invalid = result.runs.len() - result.valid as usize;
     if result.valid == 0 {
-        let said = if invalid == 0 { "not done".to_owned() } else { format!("{invalid} invalid") };
+        let said = match (result.conflict.is_empty(), invalid) {
+            (false, _) => "invalid: settings differ".to_owned(),
+            (true, 0) => "not done".to_owned(),
+            (true, invalid) => format!("{invalid} invalid"),
+        };
         return ["0", "-", "-", "-", "-", "-", "-"].map(str::to_owned).into_iter().chain([said]).collect();
     }
     let interval =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use record::sweep::{Mean, PlannedRun, Point, PointResult, RunFigures, Sweep, SweepPlan};
+use record::sweep::{Conflict, ConflictingValue, Mean, PlannedRun, Point, PointResult, RunFigures, Sweep, SweepPlan};
 use record::verdict::Status;
 
 const AGE: &str = "orders have been entered since (5.5.1.3)";
@@ -36,6 +36,7 @@ fn grown(points: &[(u32, u32)]) -> Sweep {
         PointResult {
             point: point(at),
             runs: vec![run],
+            conflict: Vec::new(),
             valid: 1,
             nopm: mean(nopm),
             efficiency: None,
@@ -85,4 +86,28 @@ fn what_grows_with_the_nodes_is_drawn_once() {
     assert_eq!((charts(&apart, "nodes"), charts(&apart, "connections")), (1, 1));
     let one = [(1, 8), (1, 16)];
     assert_eq!((charts(&one, "nodes"), charts(&one, "connections")), (0, 1));
+}
+
+#[test]
+fn point_whose_runs_had_different_settings_has_a_line_and_no_figure() {
+    let mut sweep = grown(&[(1, 8), (2, 16)]);
+    let point = &mut sweep.results[1];
+    (point.valid, point.nopm) = (0, Mean::default());
+    point.conflict = vec![Conflict {
+        what: "synchronous_commit".into(),
+        values: vec![
+            ConflictingValue { value: "on".into(), runs: vec!["r1".into()] },
+            ConflictingValue { value: "off".into(), runs: vec!["r2".into(), "r3".into()] },
+        ],
+    }];
+    let (text, markdown, page) =
+        (report::sweep_table(&sweep), report::sweep_markdown(&sweep), report::sweep_page(&sweep).file());
+    for said in [&text, &markdown, &page] {
+        let line = "runs of 2 nodes, 16 connections had different settings: \
+                    synchronous_commit is on in r1, off in r2 and r3";
+        assert!(said.contains(line) && said.contains("invalid: settings differ"), "{said}");
+        assert!(said.contains("1000.0") && !said.contains("2000.0"), "{said}");
+    }
+    let json = report::sweep_json(&sweep);
+    assert_eq!(json["results"][1]["conflict"][0]["values"][1]["runs"][0], "r2");
 }

@@ -101,6 +101,15 @@ impl Url {
         }
     }
 
+    /// Another database of the same server; the same one where the name is not a part of the URL.
+    pub(crate) fn at_database(&self, name: &str) -> Url {
+        let mut other = self.clone();
+        if let Endpoint::Postgres(address) = &mut other.place {
+            address.config.dbname(name);
+        }
+        other
+    }
+
     /// The same kind of embedded database in another file.
     pub(crate) fn at_file(&self, file: PathBuf) -> Url {
         Url { dialect: self.dialect, place: Endpoint::Sqlite(file) }

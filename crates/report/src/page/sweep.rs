@@ -8,7 +8,7 @@ use super::chart::{Chart, Series, Shape, Size, Values};
 use super::table::{facts as list, table};
 use super::words::{grouped, rate};
 use super::{Page, not_audited};
-use crate::sweep::{conduct, deviations, distinctions, facts, ratios, rows};
+use crate::sweep::{conduct, conflicts, deviations, distinctions, facts, ratios, rows};
 
 /// Something that a chart can be drawn over.
 struct Over {
@@ -53,6 +53,7 @@ pub fn sweep_page(sweep: &Sweep) -> Page {
         section id="charts" aria-labelledby="charts-h" {
             h2 id="charts-h" { "Throughput and response time" }
             @for line in ratios(sweep) { p { (line) } }
+            @for line in conflicts(sweep) { p.note { (line) } }
             @for chart in charts(sweep, metric) { (chart.render()) }
         }
         section id="points" aria-labelledby="points-h" {

@@ -127,7 +127,7 @@ pub(crate) struct RestoreArgs {
 /// Ways to the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Restore {
-    /// The database's own copy of the loaded data, taken before the first run (PostgreSQL, SQLite)
+    /// Set the database aside, and give each run a fresh copy (PostgreSQL, SQLite)
     Snapshot,
     /// Drop the data and load them anew: exactly the warehouses of the run
     Reload,

@@ -377,6 +377,7 @@ fn keep_sweep(sweep: &Sweep, targets: &[NamedTarget], measured: &mut Measured) {
         measured.figures.push((point_name(&point.target, nodes, connections), result.nopm.value));
         measured.believed &= result.runs.iter().all(|run| run.verdict != record::verdict::Status::Invalid);
     }
+    measured.believed &= sweep.results.iter().all(|result| result.conflict.is_empty());
     let lines = report::sweep_ratios(sweep);
     measured.differences.extend(lines.into_iter().map(|line| format!("measured here: {line}")));
     measured.steps.push(json!({ "line": "sweep", "folder": sweep.path.display().to_string() }));

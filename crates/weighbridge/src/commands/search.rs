@@ -3,16 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use target::{Gateways, Session};
-use workload::tpcc::catalog::Catalog;
 
 use super::fetch::SEARCH_JSON;
-use super::restoring::Keeper;
+use super::restoring::{Restorer, end_all};
 use super::step::Step;
 use super::sweep::every_run;
-use super::{Ended, Failure, Status, require_data, require_file, runtime};
+use super::{Ended, Failure, Status, require_data};
 use crate::cli::SearchArgs;
-use crate::output;
+use crate::{interrupt, output};
 
 pub(crate) fn run(args: &SearchArgs) -> Ended {
     let gateways = super::gateways(&args.target)?;
@@ -23,7 +21,12 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
             args.runs.pace.pacing
         )));
     }
-    let loaded = loaded(&gateways)?;
+    let mut restorer = Restorer::new("", &args.target.urls, &args.restore)?;
+    let words = ["run".to_owned()].into_iter().chain(every_run(&args.runs)).collect::<Vec<_>>();
+    super::step::parsed(&words)?;
+    // Before anything connects to the database: a killed series may have set it aside.
+    restorer.examine(None, false)?;
+    let loaded = restorer.loaded().unwrap_or_default();
     let most = args.to.unwrap_or(loaded);
     if most > loaded || args.from > most {
         return Err(Failure::Usage(format!(
@@ -31,51 +34,29 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
             args.from
         )));
     }
-    let mut keeper = Keeper::new("", &args.target.urls, &args.restore)?;
-    let words = ["run".to_owned()].into_iter().chain(every_run(&args.runs)).collect::<Vec<_>>();
-    super::step::parsed(&words)?;
-    keeper.examine(None, false)?;
     let folder = args.out.clone().unwrap_or_else(|| drive::results_folder("search"));
     record::RunFolder::create(&folder)?;
-    let mut trials = Trials { args, loaded, keeper, folder: &folder, done: Vec::new() };
-    let (mut holds, mut fails) = (None, None);
-    let mut next = Some(args.from);
-    while let Some(warehouses) = next {
-        match trials.holds(warehouses) {
-            Ok(true) => holds = Some(warehouses),
-            Ok(false) => fails = Some(warehouses),
-            Err(e) => {
-                // A search can't go on later, so the data are left as they were found.
-                trials.keeper.end()?;
-                return Err(e);
-            }
-        }
-        next = next_trial(holds, fails, most, args.within);
-    }
-    trials.keeper.end()?;
+    // From now on a signal ends the search in order, also between two trials.
+    interrupt::stop();
+    let mut trials = Trials { args, loaded, restorer: &restorer, folder: &folder, done: Vec::new() };
+    let searched = trials.search(most);
+    let done = trials.done;
+    let (holds, fails) = end_all(std::slice::from_ref(&restorer), searched)?;
     let file = folder.join(SEARCH_JSON);
     let document = json!({
         "warehouses": holds,
         "fails_at": fails,
         "loaded": loaded,
-        "trials": trials.done.iter().map(Trial::json).collect::<Vec<_>>(),
+        "trials": done.iter().map(Trial::json).collect::<Vec<_>>(),
         "folder": folder.display().to_string(),
     });
     record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
     if args.json {
         output::print_json(&document)?;
     } else {
-        output::print(&said(&trials.done, holds, fails, most))?;
+        output::print(&said(&done, holds, fails, most))?;
     }
     Ok(if holds.is_some() { Status::Done } else { Status::NotBelieved })
-}
-
-fn loaded(gateways: &Gateways) -> Result<u32, Failure> {
-    require_file(gateways.first())?;
-    runtime()?.block_on(async {
-        let catalog = Catalog::read_complete(&mut Session::connect(gateways.first()).await?).await?;
-        Ok(catalog.warehouses.unsigned_abs())
-    })
 }
 
 /// What to try next: twice as many while nothing has failed, then the middle between what holds and what fails;
@@ -130,16 +111,27 @@ impl Trial {
 struct Trials<'a> {
     args: &'a SearchArgs,
     loaded: u32,
-    keeper: Keeper,
+    restorer: &'a Restorer,
     folder: &'a Path,
     done: Vec<Trial>,
 }
 
 impl Trials<'_> {
+    /// Finds the most warehouses that hold and the fewest that fail.
+    fn search(&mut self, most: u32) -> Result<(Option<u32>, Option<u32>), Failure> {
+        let (mut holds, mut fails) = (None, None);
+        let mut next = Some(self.args.from);
+        while let Some(warehouses) = next {
+            *(if self.holds(warehouses)? { &mut holds } else { &mut fails }) = Some(warehouses);
+            next = next_trial(holds, fails, most, self.args.within);
+        }
+        Ok((holds, fails))
+    }
+
     /// Whether a run on so many warehouses is valid.
     fn holds(&mut self, warehouses: u32) -> Result<bool, Failure> {
         say!("trial {}: {warehouses} warehouses", self.done.len() + 1);
-        self.keeper.before_run(Some(self.loaded))?;
+        self.restorer.before_run(Some(self.loaded))?;
         let folder = self.folder.join(format!("{warehouses}w"));
         let own = ["run".to_owned(), "--warehouses".to_owned(), warehouses.to_string()];
         let out = ["--out".to_owned(), folder.display().to_string()];

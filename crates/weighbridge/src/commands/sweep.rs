@@ -11,12 +11,12 @@ use target::Gateways;
 use tpcc::rng::Stream;
 use workload::{AnyWorkload, Capability};
 
-use super::restoring::Keeper;
+use super::restoring::{Restorer, end_all};
 use super::run::any_seed;
 use super::step::Step;
 use super::{Ended, Failure, Status};
 use crate::cli::{EveryRunArgs, NamedTarget, ResultFormat, SweepArgs};
-use crate::output;
+use crate::{interrupt, output};
 
 pub(crate) fn run(args: &SweepArgs) -> Ended {
     AnyWorkload::read(&args.workload)
@@ -25,36 +25,42 @@ pub(crate) fn run(args: &SweepArgs) -> Ended {
     show(&carry_out(args)?, args.format())
 }
 
-/// Makes all runs, and tells the folder.
+/// Makes all runs, and returns the sweep's folder.
 pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
     let targets = targets(args)?;
-    let mut keepers: Vec<Keeper> = targets
+    let mut restorers: Vec<Restorer> = targets
         .iter()
-        .map(|target| Keeper::new(&target.name, &target.urls, &args.restore))
+        .map(|target| Restorer::new(&target.name, &target.urls, &args.restore))
         .collect::<Result<_, _>>()?;
     let folder = args.out.clone().unwrap_or_else(|| drive::results_folder("sweep"));
     let plan = match args.resume {
-        true => resumed(&folder, &targets, &mut keepers)?,
+        true => resumed(&folder, &targets, &mut restorers)?,
         false => {
-            let mut plan = plan(args, &targets, &keepers);
+            let mut plan = plan(args, &targets, &restorers);
             expect_run(&plan)?;
-            plan.databases = databases(&plan, &targets, &mut keepers, false)?;
+            plan.databases = databases(&plan, &targets, &mut restorers, false)?;
             plan.create(&folder)?;
             plan
         }
     };
-    if args.resume && plan.runs.iter().any(|run| !SweepPlan::is_done(&folder, run)) {
-        keepers.iter().try_for_each(Keeper::resume)?;
-    }
+    // From now on a signal ends the sweep in order, also between two runs.
+    interrupt::stop();
+    let measured = measure(&plan, &targets, &restorers, &folder).map_err(|e| resumable(e, &folder));
+    end_all(&restorers, measured)?;
+    write_page(&folder, &folder.join(PAGE))?;
+    Ok(folder)
+}
+
+/// Makes the runs that are not done yet.
+fn measure(plan: &SweepPlan, targets: &[NamedTarget], restorers: &[Restorer], folder: &Path) -> Result<(), Failure> {
     for (number, planned) in (1..).zip(&plan.runs) {
-        if SweepPlan::is_done(&folder, planned) {
+        if SweepPlan::is_done(folder, planned) {
             continue;
         }
         let point = &plan.points[planned.point];
         let at = targets.iter().position(|target| is_at(point, target)).unwrap_or_default();
         say!("run {number} of {}: {}", plan.runs.len(), planned.folder);
-        let done = one(&targets[at].urls, &keepers[at], &plan, planned, &folder);
-        let document = done.map_err(|e| resumable(e, &folder))?;
+        let document = one(&targets[at].urls, &restorers[at], plan, planned, folder)?;
         say!(
             "run {number} of {}: {} {:.0} NOPM, {}",
             plan.runs.len(),
@@ -63,9 +69,7 @@ pub(super) fn carry_out(args: &SweepArgs) -> Result<PathBuf, Failure> {
             document["verdict"]["status"].as_str().unwrap_or_default()
         );
     }
-    keepers.iter().try_for_each(Keeper::end)?;
-    write_page(&folder, &folder.join(PAGE))?;
-    Ok(folder)
+    Ok(())
 }
 
 /// Writes a sweep's page, and says where.
@@ -73,7 +77,7 @@ pub(super) fn write_page(folder: &Path, page: &Path) -> Result<(), Failure> {
     Ok(super::report::write(page, &report::sweep_page(&Sweep::open(folder)?).file())?)
 }
 
-/// Prints a sweep's result; not believed if a run's verdict is `invalid`.
+/// Prints a sweep's result; not believed if a run's verdict is `invalid`, or runs of one point had different settings.
 pub(super) fn show(folder: &Path, format: ResultFormat) -> Ended {
     let sweep = Sweep::open(folder)?;
     for warning in &sweep.warnings {
@@ -87,8 +91,10 @@ pub(super) fn show(folder: &Path, format: ResultFormat) -> Ended {
             return Err(Failure::Usage("a sweep has many results, and that format holds one".to_owned()));
         }
     }
-    let mut verdicts = sweep.results.iter().flat_map(|result| &result.runs).map(|run| run.verdict);
-    Ok(if verdicts.any(|verdict| verdict == VerdictStatus::Invalid) { Status::NotBelieved } else { Status::Done })
+    let invalid = sweep.results.iter().any(|result| {
+        !result.conflict.is_empty() || result.runs.iter().any(|run| run.verdict == VerdictStatus::Invalid)
+    });
+    Ok(if invalid { Status::NotBelieved } else { Status::Done })
 }
 
 /// Whether a folder is a sweep's.
@@ -124,7 +130,7 @@ fn is_at(point: &Point, target: &NamedTarget) -> bool {
 }
 
 /// The grid and the order of its runs.
-fn plan(args: &SweepArgs, targets: &[NamedTarget], keepers: &[Keeper]) -> SweepPlan {
+fn plan(args: &SweepArgs, targets: &[NamedTarget], restorers: &[Restorer]) -> SweepPlan {
     let mut points = Vec::new();
     for target in targets {
         let nodes = target.nodes.unwrap_or(1);
@@ -151,7 +157,7 @@ fn plan(args: &SweepArgs, targets: &[NamedTarget], keepers: &[Keeper]) -> SweepP
     }
     let seed = args.seed.unwrap_or_else(any_seed);
     let runs = (1..=args.repeat).flat_map(|repetition| round(&points, seed, repetition)).collect();
-    let restore = keepers.first().map_or("none", |keeper| keeper.how().name()).to_owned();
+    let restore = restorers.first().map_or("none", |restorer| restorer.how().name()).to_owned();
     SweepPlan {
         sweep_version: SWEEP_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -201,13 +207,13 @@ fn expect_run(plan: &SweepPlan) -> Result<(), Failure> {
 fn databases(
     plan: &SweepPlan,
     targets: &[NamedTarget],
-    keepers: &mut [Keeper],
+    restorers: &mut [Restorer],
     resumed: bool,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let mut databases = BTreeMap::new();
-    for (target, keeper) in targets.iter().zip(keepers) {
+    for (target, restorer) in targets.iter().zip(restorers) {
         let most = plan.points.iter().filter(|point| is_at(point, target)).filter_map(|point| point.warehouses).max();
-        databases.insert(format!("{}@{}", target.name, target.nodes.unwrap_or(1)), keeper.examine(most, resumed)?);
+        databases.insert(format!("{}@{}", target.name, target.nodes.unwrap_or(1)), restorer.examine(most, resumed)?);
     }
     Ok(databases)
 }
@@ -256,7 +262,7 @@ pub(super) fn every_run(args: &EveryRunArgs) -> Vec<String> {
 }
 
 /// The plan in the folder, for the databases that are given again.
-fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &mut [Keeper]) -> Result<SweepPlan, Failure> {
+fn resumed(folder: &Path, targets: &[NamedTarget], restorers: &mut [Restorer]) -> Result<SweepPlan, Failure> {
     let plan = SweepPlan::read(folder)?;
     if let Some(missing) = plan.points.iter().find(|point| !targets.iter().any(|target| is_at(point, target))) {
         let how = match missing.target.as_str() {
@@ -265,11 +271,11 @@ fn resumed(folder: &Path, targets: &[NamedTarget], keepers: &mut [Keeper]) -> Re
         };
         return Err(Failure::Usage(format!("the sweep was begun with {how}: give it again")));
     }
-    if let Some(keeper) = keepers.iter().find(|keeper| keeper.how().name() != plan.restore) {
-        let how = keeper.how().name();
+    if let Some(restorer) = restorers.iter().find(|restorer| restorer.how().name() != plan.restore) {
+        let how = restorer.how().name();
         return Err(Failure::Usage(format!("the sweep began with --restore {}, not {how}", plan.restore)));
     }
-    let now = databases(&plan, targets, keepers, true)?;
+    let now = databases(&plan, targets, restorers, true)?;
     match plan.databases.iter().find(|(name, then)| now.get(*name) != Some(then)) {
         Some((name, then)) => Err(Failure::Usage(format!(
             "the sweep began with {then}, and this is {}: its runs would not be of one database",
@@ -285,7 +291,7 @@ const LAST_WORDS: Duration = Duration::from_secs(60);
 /// One run, from its data to its record.
 fn one(
     urls: &[String],
-    keeper: &Keeper,
+    restorer: &Restorer,
     plan: &SweepPlan,
     planned: &PlannedRun,
     folder: &Path,
@@ -298,7 +304,7 @@ fn one(
         left.and_then(|()| std::fs::remove_dir_all(&out))
             .map_err(|e| Failure::Failed(format!("can't remove the unfinished {}: {e}", out.display())))?;
     }
-    keeper.before_run(point.warehouses)?;
+    restorer.before_run(point.warehouses)?;
     let mut words = vec!["run".to_owned()];
     let mut flag = |name: &str, value: Option<String>| {
         words.extend(value.map(|value| [name.to_owned(), value]).into_iter().flatten())
@@ -315,8 +321,11 @@ fn one(
 
 fn resumable(failure: Failure, folder: &Path) -> Failure {
     match failure {
+        // With the same --restore it would fail again.
+        Failure::Failed(message) if message.contains("\nhint: choose") => Failure::Failed(message),
         Failure::Failed(message) | Failure::Usage(message) => Failure::Failed(format!(
-            "{message}; what is done is kept: go on with `weighbridge sweep --resume --out {}`, the same URLs and the same --restore",
+            "{message}\nhint: completed runs are kept; continue with `weighbridge sweep --resume --out {}`, the same URLs and the \
+             same --restore",
             super::step::quoted(&folder.display().to_string())
         )),
         other => other,

@@ -27,6 +27,7 @@ mod same_data;
 mod secrets;
 mod series;
 mod serve;
+mod set_aside;
 mod statements;
 mod support;
 mod time;
