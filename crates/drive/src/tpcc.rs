@@ -59,7 +59,7 @@ impl Work for Transactions {
     type State = State;
 
     async fn prepare(&self, session: &mut Session) -> Result<(), Error> {
-        prepare_statements(session, self.profile.style).await
+        prepare_statements(session, self.profile).await
     }
 
     /// Spread over the warehouses, each fixed to a warehouse and a district.
@@ -175,11 +175,9 @@ pub(crate) async fn prepare(options: &Options, tpcc: &Tpcc) -> Result<Prepared<T
     };
     let description = session.describe().await?;
     let (mut plan, gateways) = plan(options, tpcc, &catalog, &description)?;
+    let isolation = options.isolation.unwrap_or(options.gateways.dialect().default_isolation());
     let work = Transactions {
-        profile: Profile {
-            style: tpcc.style,
-            isolation: options.isolation.unwrap_or(options.gateways.dialect().default_isolation()),
-        },
+        profile: Profile::new(tpcc.style, isolation, session.dialect())?,
         mix: tpcc.mix,
         constants: catalog.run,
         first_warehouse: plan.first_warehouse as i32,

@@ -1,9 +1,10 @@
-//! The statements of the transactions as text, for whoever looks at them one by one.
+//! The statements of the transactions as text.
 
 use ::tpcc::input::Kind;
-use target::{Dialect, null_reply};
+use target::{Dialect, Statement, null_reply};
 
-use super::{Style, by_transaction};
+use super::Style;
+use super::plan::Plan;
 use crate::values::Generator;
 
 /// A statement of a transaction, as a database takes it.
@@ -19,6 +20,11 @@ pub struct StatementText {
     pub sql: String,
     /// The types of the values at its places, in order.
     pub parameters: Vec<null_reply::Kind>,
+}
+
+/// The statements of each transaction in a style; none in a style that the database does not have.
+fn by_transaction(style: Style, dialect: &dyn Dialect) -> Vec<(Kind, Vec<&'static Statement>)> {
+    Plan::resolve(style, dialect).map(Plan::by_transaction).unwrap_or_default()
 }
 
 /// The statements of all transactions in a style, in the order of the profiles; a multi-row statement for as many rows as

@@ -9,9 +9,9 @@ mod replies;
 
 use ::tpcc::input::Kind;
 use target::null_reply::Kind::{Int, Numeric, Text};
-use target::{Class, Error, RoutineLanguage, Session, Statement};
+use target::{Class, Dialect, Error, RoutineLanguage, Session, Statement};
 
-pub(super) use calls::{delivery, new_order, order_status, payment, stock_level};
+pub(super) use calls::{delivery, execute};
 
 /// A transaction's routine in every language.
 #[derive(Debug)]
@@ -86,9 +86,9 @@ fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The calls of all routines.
-pub(super) fn statements(language: RoutineLanguage) -> Vec<&'static Statement> {
-    ROUTINES.iter().map(|routine| routine.statement(language)).collect()
+/// The call of a transaction's routine.
+pub(super) fn call_of(kind: Kind, language: RoutineLanguage) -> &'static Statement {
+    ROUTINES[kind.index()].statement(language)
 }
 
 /// The statements that make all routines, in place of those that are there.
@@ -101,7 +101,7 @@ pub(super) fn ddl(language: RoutineLanguage) -> Vec<String> {
 /// # Errors
 /// The database's refusal, usually for want of a privilege; or if it has no routines.
 pub async fn make_routines(session: &mut Session) -> Result<(), Error> {
-    let language = language(session)?;
+    let language = session.dialect().routines().ok_or_else(|| no_routines(session.dialect()))?;
     for routine in &ROUTINES {
         let there = session.query(language.comment_query(), &[routine.name.into()]).await?;
         let comment = routine.comment(language);
@@ -126,9 +126,8 @@ fn refused(error: Error, routine: &str) -> Error {
     }
 }
 
-fn language(session: &Session) -> Result<RoutineLanguage, Error> {
-    let dialect = session.dialect();
-    dialect.routines().ok_or_else(|| Error::permanent(format!("{} has no routines", dialect.name())))
+pub(super) fn no_routines(dialect: &dyn Dialect) -> Error {
+    Error::permanent(format!("{} has no routines", dialect.name()))
 }
 
 #[cfg(test)]
