@@ -10,14 +10,14 @@ use target::{Access, Class, Decimal, Error, Isolation, Session, Statement, State
 
 use super::plan::step;
 
-/// Columns of a target without data; an order has ten lines on average.
+/// Columns that the null target answers with; an order has ten lines on average.
 pub(super) const AMOUNT: Column = Column::decimal(2525, 2);
 const LINES_AN_ORDER: usize = 10;
 const ORDER_ROW: &[Column] = &[Column::per_row(SmallInt, 1), Column::int(Int, 1)];
 const LINE_ROW: &[Column] = &[Column::per_row(SmallInt, 1), AMOUNT];
 
-/// Without a lock, which would look past the snapshot on TiDB, and see an order come that was not there (3.4.2.8). Another
-/// Delivery that was quicker is noticed when the row is taken.
+/// Takes no lock: on TiDB a locking read ignores the snapshot, so that a new order could appear (3.4.2.8). If another
+/// Delivery takes the order first, this one notices when it deletes the row.
 pub(super) static OLDEST: Statement = Statement::new(
     "delivery.oldest",
     "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1",
@@ -232,7 +232,7 @@ impl Delivered {
     }
 }
 
-/// One database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry begins anew.
+/// Runs one database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry starts over.
 pub(super) async fn run(
     session: &mut Session,
     plan: &Plan,
@@ -248,7 +248,7 @@ pub(super) async fn run(
     Ok(delivered)
 }
 
-/// District by district, a row a statement.
+/// Delivers district by district, with one row a statement.
 async fn by_rows(session: &mut Session, plan: &Row, input: &Delivery) -> Result<Delivered, Error> {
     let mut delivered = Delivered::default();
     for (o_id, d_id) in delivered.o_ids.iter_mut().zip(1..) {
@@ -274,7 +274,7 @@ async fn deliver_district(
 
     let mut batch = StatementBatch::new();
     batch.call_rows(plan.take, &[w], [[d, o_id.into()]].into_iter());
-    // Written before they are read: a snapshot older than the order shows it once it is our own.
+    // Writes come before reads: a snapshot older than the order shows the order once this transaction has written it.
     batch.call(plan.order_write, &[w, d, o_id.into(), input.carrier_id.into()]);
     batch.call(plan.order_read, &key);
     batch.call(plan.lines_write, &key);
@@ -295,7 +295,7 @@ async fn deliver_district(
     Ok(Some(o_id))
 }
 
-/// All districts in a statement a step.
+/// Delivers all districts at once, with one statement for each step.
 async fn in_batch(session: &mut Session, plan: &Batch, input: &Delivery) -> Result<Delivered, Error> {
     let w = input.w_id.into();
     let delivered = Delivered { o_ids: oldest_orders(session, plan.oldest, input.w_id).await? };
@@ -354,7 +354,7 @@ async fn in_batch(session: &mut Session, plan: &Batch, input: &Delivery) -> Resu
     Ok(delivered)
 }
 
-/// The oldest undelivered order of each district, where there is one.
+/// Finds the oldest undelivered order of each district.
 async fn oldest_orders(
     session: &mut Session,
     oldest: Districts,
@@ -382,7 +382,7 @@ async fn oldest_orders(
     Ok(o_ids)
 }
 
-/// At levels that don't refuse it, another Delivery may have taken an order first: that is a conflict, not a skip.
+/// At weak isolation levels another Delivery may take an order first: that is a conflict, not a skip.
 fn expect_taken(taken: u64, expected: usize) -> Result<(), Error> {
     if taken == expected as u64 {
         return Ok(());
@@ -390,7 +390,7 @@ fn expect_taken(taken: u64, expected: usize) -> Result<(), Error> {
     Err(Error::new(Class::Retry, None, format!("{taken} of {expected} orders were still there to deliver")))
 }
 
-/// Every order has five lines or more: one without any is a defect of the data (2.3.6).
+/// Every order has at least five lines: an order without lines is an integrity error (2.3.6).
 fn without_lines(d_id: i32, o_id: i32) -> Error {
     Error::integrity(format!("order {o_id} of district {d_id} has no lines"))
 }

@@ -13,21 +13,21 @@ use super::customer::{CREDIT, LAST};
 use super::plan::{Update, step};
 use super::{rate, text};
 
-/// Columns of a target without data, at usual lengths.
+/// Columns that the null target answers with, at usual lengths.
 const PRICE: Column = Column::decimal(5050, 2);
 const NAME: Column = Column::text(Varchar, "vMwDdYgfCSgyWeWErT");
 const DATA: Column = Column::text(Varchar, "SpfowHPpCJyPWLAOyYfyAKGFRDVXlMhcDpVfEb");
 const QUANTITY: Column = Column::int(SmallInt, 55);
 const DIST: Column = Column::text(Char, "kqHYTjiDnfEBDXLvdjbRCTaQ");
 const STOCK_ROW: &[Column] = &[Column::per_row(Int, 1), Column::per_row(Int, 2), QUANTITY, DATA, DIST];
-/// It has no row for the unused item.
+/// The item for which the null target has no row.
 const UNUSED: i64 = UNUSED_ITEM as i64;
 
 static WAREHOUSE: Statement =
     Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1")
         .takes(&[Int])
         .replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::now()]));
-/// Warehouse and customer in one.
+/// Reads warehouse and customer in one statement.
 static ENTRY: Statement = Statement::new(
     "new_order.entry",
     "SELECT w_tax, c_discount, c_last, c_credit, LOCALTIMESTAMP FROM warehouse, customer \
@@ -89,7 +89,7 @@ static STOCK_WRITE: Statement = Statement::new(
      s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
 )
 .takes(&[Int, Int, SmallInt, Int, Int]);
-/// Touches a row once however often it is listed, so an order's repeated items take a call each.
+/// Updates a row once however often it is listed, so an item that an order repeats needs a call for each line.
 static STOCK: Statement = Statement::multi_row(
     "new_order.stock",
     "WITH line(w_id, i_id, quantity, remote) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
@@ -155,7 +155,7 @@ static ORDER_LINES: Statement = Statement::multi_row(
 .takes(&[Int, SmallInt, Int])
 .takes_a_row(&[SmallInt, Int, Int, SmallInt, Numeric, Char]);
 
-/// What I_DATA and S_DATA of a brand item both contain.
+/// I_DATA and S_DATA of a brand item both contain this text.
 const ORIGINAL: &str = "ORIGINAL";
 
 step! {
@@ -275,14 +275,14 @@ pub struct OrderedLine {
 /// In style `row`, New-Order first sends this statement after it has read the first item and no other (3.4.2.7).
 pub(super) const AFTER_FIRST_ITEM: &str = "new_order.stock_read";
 
-/// What ITEM says of a line.
+/// The item of a line.
 struct Item {
     price: Cents,
     name: Text<24>,
     original: bool,
 }
 
-/// What STOCK says of a line, after its update.
+/// The stock of a line after its update.
 struct Stock {
     quantity: i32,
     original: bool,
@@ -305,14 +305,14 @@ pub(super) async fn run(
     Ok(order)
 }
 
-/// Commits, or rolls back what the unused item leaves: all the other work has been done by then (2.4.2.3).
+/// Commits, or rolls back an order with the unused item after all its other work (2.4.2.3).
 async fn end(session: &mut Session, input: &NewOrder, order: &mut NewOrderOutput) -> Result<(), Error> {
     // Only the unused item, the last one, can be missing here.
     order.rolled_back = order.lines.len() < input.lines.len();
     if order.rolled_back { session.rollback().await } else { session.commit().await }
 }
 
-/// The profile, a row a statement.
+/// Runs the profile with one row a statement.
 async fn by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let mut order = open_by_rows(session, plan, input).await?;
     let mut batch = StatementBatch::new();
@@ -325,7 +325,7 @@ async fn by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Result<
     Ok(order)
 }
 
-/// The profile in three batches, whatever the number of lines; an item that repeats takes one more.
+/// Runs the profile in three batches, whatever the number of lines; an item that repeats takes one more.
 async fn in_batch(session: &mut Session, plan: &Batch, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let (mut order, items) = open_in_batch(session, plan, input).await?;
     let mut found = Vec::with_capacity(input.lines.len());
@@ -353,7 +353,7 @@ async fn in_batch(session: &mut Session, plan: &Batch, input: &NewOrder) -> Resu
     Ok(order)
 }
 
-/// Steps 1 to 3 of the profile, a row a statement.
+/// Runs steps 1 to 3 of the profile with one row a statement.
 async fn open_by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Result<NewOrderOutput, Error> {
     let w = input.w_id.into();
     let d = input.d_id.into();
@@ -379,7 +379,7 @@ async fn open_by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Re
     })
 }
 
-/// Steps 1 to 3 of the profile, warehouse and customer in one statement, and the items of all lines.
+/// Runs steps 1 to 3 of the profile and reads the items of all lines.
 async fn open_in_batch(
     session: &mut Session,
     plan: &Batch,
@@ -388,7 +388,7 @@ async fn open_in_batch(
     let w = input.w_id.into();
     let d = input.d_id.into();
     let mut batch = StatementBatch::new();
-    // The district last: its row is locked from here on.
+    // The district comes last because this locks its row.
     batch.call(plan.entry, &[w, d, input.c_id.into()]);
     batch.call_rows(plan.items, &[], input.lines.iter().map(|line| [line.i_id.into()]));
     let [entry, items, district] = match plan.district {
@@ -420,18 +420,20 @@ async fn open_in_batch(
     Ok((order, items))
 }
 
-/// Step 4 of the profile: ORDER and NEW-ORDER.
+/// Adds step 4 of the profile: the inserts into ORDER and NEW-ORDER.
 fn insert_order(batch: &mut StatementBatch<'_>, inserts: Inserts, input: &NewOrder, order: &NewOrderOutput) {
-    let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let o = order.o_id.into();
     let ol_cnt = Value::Int(input.lines.len() as i64);
     let all_local = i32::from(input.all_local()).into();
-    // The server's own clock (2.4.1.6), as it is shown.
+    // The time that is shown, by the server's clock (2.4.1.6).
     let entry_d = Value::Timestamp(order.o_entry_d_us);
     batch.call(inserts.order, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
     batch.call(inserts.new_order, &[w, d, o]);
 }
 
-/// Step 5 of the profile, line by line. Ends early at the unused item.
+/// Runs step 5 of the profile line by line. Ends early at the unused item.
 async fn lines_by_rows(
     session: &mut Session,
     plan: &Row,
@@ -465,12 +467,12 @@ async fn lines_by_rows(
     Ok(ordered)
 }
 
-/// The item of a line; `None` for the unused one.
+/// Finds the item of a line; `None` for the unused item.
 fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     for row in answer.rows() {
         if row.int(0)? == line.i_id {
-            let (price, name, original) = (row.cents(1)?, text(row, 2)?, row.text(3)?.contains(ORIGINAL));
-            return Ok(Some(Item { price, name, original }));
+            let original = row.text(3)?.contains(ORIGINAL);
+            return Ok(Some(Item { price: row.cents(1)?, name: text(row, 2)?, original }));
         }
     }
     if line.i_id == UNUSED_ITEM {
@@ -479,7 +481,7 @@ fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     Err(Error::integrity(format!("item {} is missing from the item table", line.i_id)))
 }
 
-/// Step 4 of the profile, and the stock of all lines updated and read. The stocks come back in the order of the lines.
+/// Runs step 4 of the profile, and updates and reads the stock of all lines. Returns the stocks in the order of the lines.
 async fn update_stocks(
     session: &mut Session,
     plan: &Batch,
@@ -489,11 +491,11 @@ async fn update_stocks(
 ) -> Result<Vec<Stock>, Error> {
     let mut stocks: Vec<Option<Stock>> = lines.iter().map(|_| None).collect();
     let mut open: Vec<usize> = (0..lines.len()).collect();
-    // Always in the order of the key, so that two orders can't wait for each other.
+    // Two orders that lock stocks in the order of the key can't deadlock.
     open.sort_by_key(|&at| (lines[at].supply_w_id, lines[at].i_id, at));
     let mut inserts_order = true;
     while !open.is_empty() {
-        // An item that repeats waits for the next round: its second line must see what the first one left.
+        // An item that repeats waits for the next round: its second line must see the first line's update.
         let same = |a: usize, b: usize| (lines[a].supply_w_id, lines[a].i_id) == (lines[b].supply_w_id, lines[b].i_id);
         let mut round: Vec<usize> = Vec::with_capacity(open.len());
         let mut later = Vec::new();
@@ -540,7 +542,7 @@ async fn update_stocks(
             let original = row.text(3)?.contains(ORIGINAL);
             let quantity = match plan.stocks {
                 Stocks::Returning { .. } => row.int(2)?,
-                // It was read before it was written.
+                // The batch reads the stock before it writes it.
                 Stocks::Join { .. } | Stocks::OneByOne { .. } => quantity_after(row.int(2)?, lines[at].quantity),
             };
             stocks[at] = Some(Stock { quantity, original, dist_info: text(row, 4)? });
@@ -550,7 +552,7 @@ async fn update_stocks(
     stocks.into_iter().map(|stock| stock.ok_or_else(|| Error::integrity("a line's stock was not updated"))).collect()
 }
 
-/// S_QUANTITY after a line of `quantity` (2.4.2.2): it never leaves 10..=100.
+/// S_QUANTITY after a line of `quantity` (2.4.2.2), always within 10..=100.
 fn quantity_after(s_quantity: i32, quantity: i32) -> i32 {
     if s_quantity - quantity >= 10 { s_quantity - quantity } else { s_quantity - quantity + 91 }
 }
@@ -567,7 +569,7 @@ fn show(line: &Line, item: Item, stock: Stock) -> OrderedLine {
     }
 }
 
-/// Adds the insert of `lines`, whose first has the number `first` in its order.
+/// Adds the insert of `lines`, the first of which is line number `first` of its order.
 fn insert_lines<'a>(
     batch: &mut StatementBatch<'a>,
     order_lines: &'static Statement,
@@ -578,7 +580,8 @@ fn insert_lines<'a>(
 ) {
     let order = [input.w_id.into(), input.d_id.into(), o_id.into()];
     let rows = lines.iter().enumerate().map(|(at, shown)| {
-        let (line, number) = (&shown.line, Value::Int((first + at) as i64));
+        let line = &shown.line;
+        let number = Value::Int((first + at) as i64);
         let amount = Decimal::cents(shown.amount).into();
         let dist_info = shown.dist_info.as_str().into();
         [number, line.i_id.into(), line.supply_w_id.into(), line.quantity.into(), amount, dist_info]
@@ -590,7 +593,7 @@ fn insert_lines<'a>(
 mod tests {
     use super::quantity_after;
 
-    /// The vectors of the fact sheet: neither `S > q` (Appendix A) nor 91 without the quantity.
+    /// The vectors rule out `S > q` (Appendix A) and a restock of 91 that ignores the quantity.
     #[test]
     fn stock_quantity_follows_the_clause() {
         let vectors =

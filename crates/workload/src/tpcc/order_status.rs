@@ -123,7 +123,7 @@ pub(super) async fn run(
         }
     };
     let customer = customer::middle(&customer)?;
-    // Every customer has an order from the load on.
+    // The load gives every customer an order.
     let order = order.only()?;
     let o_id = order.int(0)?;
 

@@ -12,7 +12,7 @@ use super::customer::{BALANCE, CREDIT_BY_DISTRICT as CREDIT, CREDIT_LIM, DISCOUN
 use super::plan::{Update, step};
 use super::{customer, rate, text};
 
-/// Columns of a target without data, at usual lengths.
+/// Columns that the null target answers with, at usual lengths.
 const NAME: Column = Column::text(Varchar, "DLcbVwLx");
 const STREET: Column = Column::text(Varchar, "OpkmVqfRcJhDbHn");
 const STATE: Column = Column::text(Char, "GM");
@@ -34,7 +34,7 @@ const CUSTOMER_ROW: &[Column] = &[
     DISCOUNT,
     BALANCE,
 ];
-/// As much of C_DATA as is shown.
+/// The part of C_DATA that the null target shows.
 pub(super) const DATA_MADE: &str = "1 1 1 1 1 10.00 \
     nKtUwdZkXbQaCsPmEfGhVyLjRoTiNuBqWcDxSzHgFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoRiTuYwNqBcDxEzSgFhJlKvMpOrAeUyItWnQbCdEsZfXaGjHkV\
     mLoPiRuTwYqNcBxDzEgShFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoR";
@@ -121,7 +121,7 @@ step! {
     struct Plan { warehouse: Update, district: Update, by_name, customer: Update, data: Update, history }
 }
 
-/// With a statement for each read and each write.
+/// Each read and each write is a statement.
 pub(super) const APART: Plan = Plan {
     warehouse: Update::Apart { read: &WAREHOUSE_READ, write: &WAREHOUSE_WRITE },
     district: Update::Apart { read: &DISTRICT_READ, write: &DISTRICT_WRITE },
@@ -130,7 +130,7 @@ pub(super) const APART: Plan = Plan {
     data: Update::Apart { read: &DATA_READ, write: &DATA_WRITE },
     history: &HISTORY,
 };
-/// With statements that write a row and return it.
+/// Each statement writes a row and returns it.
 pub(super) const RETURNING: Plan = Plan {
     warehouse: Update::Returning { update: &WAREHOUSE },
     district: Update::Returning { update: &DISTRICT },
@@ -140,7 +140,7 @@ pub(super) const RETURNING: Plan = Plan {
     history: &HISTORY,
 };
 
-/// Characters of C_DATA kept (1.3.1), and shown (2.5.3.3).
+/// C_DATA stores 500 characters (1.3.1) and the screen shows 200 (2.5.3.3).
 const DATA_LENGTH: usize = 500;
 const DATA_SHOWN: usize = 200;
 
@@ -230,8 +230,10 @@ pub(super) async fn run(
     input: &Payment,
 ) -> Result<PaymentOutput, Error> {
     session.begin(isolation, Access::ReadWrite);
-    let (w, d) = (input.w_id.into(), input.d_id.into());
-    let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let c_w = input.c_w_id.into();
+    let c_d = input.c_d_id.into();
     let amount = Decimal::cents(input.amount).into();
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
@@ -241,7 +243,7 @@ pub(super) async fn run(
     let places = batch.len();
     match &input.customer {
         CustomerBy::Number(c_id) => pay(&mut batch, plan.customer, &[c_w, c_d, (*c_id).into(), amount]),
-        // By name the customer is looked up where the customer lives, which may be remote.
+        // The name is looked up in the customer's own district, which may be remote.
         CustomerBy::LastName(name) => {
             batch.call(plan.by_name, &[c_w, c_d, name.as_str().into()]);
         }
@@ -259,9 +261,12 @@ pub(super) async fn run(
         }
     };
     let (warehouse, district) = answers.split_at(places / 2);
-    let (warehouse, district, row) = (read(warehouse)?.only()?, read(district)?.only()?, read(&paid)?.only()?);
+    let warehouse = read(warehouse)?.only()?;
+    let district = read(district)?.only()?;
+    let row = read(&paid)?.only()?;
     let h_date_us = warehouse.timestamp(6)?;
-    let (warehouse, district) = (NamedAddress::read(warehouse, 0)?, NamedAddress::read(district, 0)?);
+    let warehouse = NamedAddress::read(warehouse, 0)?;
+    let district = NamedAddress::read(district, 0)?;
     let c_credit: Text<2> = text(row, 10)?;
 
     // W_NAME, four blanks, D_NAME.
@@ -347,7 +352,7 @@ async fn read_data(
     Ok(())
 }
 
-/// C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).
+/// Formats C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).
 fn data_prefix(input: &Payment, c_id: i32) -> String {
     let Payment { w_id, d_id, c_w_id, c_d_id, amount, .. } = input;
     format!("{c_id} {c_d_id} {c_w_id} {d_id} {w_id} {} ", Decimal::cents(*amount))

@@ -12,7 +12,7 @@ static DISTRICT: Statement =
     Statement::new("stock_level.district", "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2")
         .takes(&[Int, SmallInt])
         .replies(Reply::rows(1, &[Column::int(Int, 3001)]));
-/// The stock of the home warehouse, whichever supplied the line.
+/// Counts the stock of the home warehouse, whichever warehouse supplied the line.
 static LOW_STOCK: Statement = Statement::new(
     "stock_level.low_stock",
     "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock \

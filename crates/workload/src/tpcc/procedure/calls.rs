@@ -1,4 +1,4 @@
-//! The calls: a transaction's input as parameters, and what it shows out of the rows that come back.
+//! The calls of the routines: they pass a transaction's input as parameters and read its output from the rows.
 
 use ::tpcc::UNUSED_ITEM;
 use ::tpcc::input::{CustomerBy, Delivery, Input, Kind, NewOrder, OrderStatus, Payment, StockLevel};
@@ -33,7 +33,7 @@ pub(in super::super) async fn execute(
     }
 }
 
-/// The first row, which holds the header of them all.
+/// The first row; every row repeats the order's header.
 fn header(answer: &Answer, kind: Kind) -> Result<Row<'_>, Error> {
     answer.get(0).ok_or_else(|| Error::integrity(format!("{}: an order without lines", kind.name())))
 }
@@ -54,7 +54,8 @@ async fn new_order(
     for row in answer.rows() {
         let at = usize::try_from(row.int(7)? - 1).ok().filter(|at| *at < shown.len());
         let at = at.ok_or_else(|| Error::integrity("a line came back that was not entered"))?;
-        let (line, i_price) = (input.lines[at], row.cents(9)?);
+        let line = input.lines[at];
+        let i_price = row.cents(9)?;
         shown[at] = Some(OrderedLine {
             line,
             i_name: text(row, 8)?,
@@ -65,14 +66,16 @@ async fn new_order(
             dist_info: text(row, 12)?,
         });
     }
-    // Only an unused item may stay without an answer, and rolls the order back.
+    // Only the unused item may have no row, and it rolls the order back.
     for (line, shown) in input.lines.iter().zip(&shown) {
         if shown.is_none() != (line.i_id == UNUSED_ITEM) {
             return Err(Error::integrity(format!("the line of item {} has no answer, or one too many", line.i_id)));
         }
     }
     let lines: Vec<OrderedLine> = shown.into_iter().flatten().collect();
-    let (c_discount, w_tax, d_tax) = (rate(header, 4)?, rate(header, 2)?, rate(header, 3)?);
+    let c_discount = rate(header, 4)?;
+    let w_tax = rate(header, 2)?;
+    let d_tax = rate(header, 3)?;
     let sum = lines.iter().map(|line| line.amount).sum();
     Ok(NewOrderOutput {
         rolled_back: lines.len() < input.lines.len(),
@@ -88,8 +91,8 @@ async fn new_order(
     })
 }
 
-/// `[[number, item, supplying warehouse, quantity], …]`, always in the order of the key of STOCK, so that two orders
-/// can't wait for each other.
+/// Formats `[[number, item, supplying warehouse, quantity], …]` in the order of STOCK's key, so that two orders can't
+/// deadlock.
 fn lines_in_key_order(input: &NewOrder) -> String {
     let mut lines: Vec<_> = (1..).zip(input.lines.iter()).collect();
     lines.sort_by_key(|(number, line)| (line.supply_w_id, line.i_id, *number));
@@ -115,8 +118,9 @@ async fn payment(
     input: &Payment,
 ) -> Result<PaymentOutput, Error> {
     let [c_id, c_last] = number_and_name(&input.customer);
-    let (w, d, c_w, c_d) = (input.w_id.into(), input.d_id.into(), input.c_w_id.into(), input.c_d_id.into());
-    let values = [w, d, c_w, c_d, c_id, c_last, Decimal::cents(input.amount).into()];
+    let Payment { w_id, d_id, c_w_id, c_d_id, amount, .. } = *input;
+    let amount = Decimal::cents(amount).into();
+    let values = [w_id.into(), d_id.into(), c_w_id.into(), c_d_id.into(), c_id, c_last, amount];
     let answer = session.transact(isolation, call_of(Kind::Payment, language), &values).await?;
     let row = answer.only()?;
     let c_credit = text(row, 25)?;
