@@ -164,8 +164,8 @@ pub fn weigh_ledger(file: &Path) -> Result<LedgerWeight, RunError> {
 async fn answers() -> Result<Vec<(Input, Output)>, RunError> {
     let url = Url::parse("null:").map_err(|e| RunError::Usage(e.to_string()))?;
     let mut session = Session::connect(&url).await?;
-    prepare(&mut session, Style::Batch).await?;
-    let profile = Profile { style: Style::Batch, isolation: url.dialect().default_isolation() };
+    let profile = Profile::new(Style::Batch, url.dialect().default_isolation(), url.dialect())?;
+    prepare(&mut session, profile).await?;
     let (constants, active) = (Catalog::without_data(100).run, Warehouses { first: 1, count: 100 });
     let mut terminal = Terminal::new(1, 0, 1, 1, active, constants, Mix::standard());
     let mut answered = Vec::new();

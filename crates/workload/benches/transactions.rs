@@ -33,14 +33,14 @@ fn inputs(kind: Kind) -> impl Iterator<Item = Input> {
 /// A session on the target without data, ready for transactions.
 fn ready(style: Style) -> (Runtime, Session, Profile) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let url = Url::parse("null:").expect("a URL");
+    let profile = Profile::new(style, url.dialect().default_isolation(), url.dialect()).expect("a profile");
     let session = runtime.block_on(async {
-        let url = Url::parse("null:").expect("a URL");
         let mut session = Session::connect(&url).await.expect("a session");
-        prepare(&mut session, style).await.expect("statements");
+        prepare(&mut session, profile).await.expect("statements");
         session
     });
-    let isolation = session.dialect().default_isolation();
-    (runtime, session, Profile { style, isolation })
+    (runtime, session, profile)
 }
 
 fn transactions(bencher: Bencher<'_, '_>, style: Style, kind: Kind) {

@@ -5,7 +5,7 @@ mod common;
 
 use common::Database;
 use target::{Class, Session, Url};
-use workload::tpcc::{Style, make_routines, prepare};
+use workload::tpcc::{Profile, Style, make_routines, prepare};
 
 const PAYMENT: &str = "weighbridge_payment";
 
@@ -30,7 +30,9 @@ async fn routines_are_made_where_they_must_be(database: &Database, spoil: &[&str
 
     make_routines(&mut session).await.unwrap();
     assert_eq!(comment(&mut session, PAYMENT).await, Some(made.clone()));
-    prepare(&mut session, Style::Procedure).await.unwrap();
+    let isolation = session.dialect().default_isolation();
+    let profile = Profile::new(Style::Procedure, isolation, session.dialect()).unwrap();
+    prepare(&mut session, profile).await.unwrap();
 
     for sql in spoil {
         session.execute(sql).await.unwrap_or_else(|e| panic!("{e} in {sql}"));

@@ -6,18 +6,18 @@ use ::tpcc::money::Cents;
 use target::null_reply::Column;
 use target::null_reply::Kind::{Int, Numeric, SmallInt};
 use target::null_reply::Reply;
-use target::{Access, Class, Decimal, Error, MultiRowUpdate, Session, Statement, StatementBatch, Value};
+use target::{Access, Class, Decimal, Error, Isolation, Session, Statement, StatementBatch, Value};
 
-use super::{Profile, Style, procedure};
+use super::plan::step;
 
-/// Columns of a target without data; an order has ten lines on average.
+/// Columns that the null target answers with; an order has ten lines on average.
 pub(super) const AMOUNT: Column = Column::decimal(2525, 2);
 const LINES_AN_ORDER: usize = 10;
 const ORDER_ROW: &[Column] = &[Column::per_row(SmallInt, 1), Column::int(Int, 1)];
 const LINE_ROW: &[Column] = &[Column::per_row(SmallInt, 1), AMOUNT];
 
-/// Without a lock, which would look past the snapshot on TiDB, and see an order come that was not there (3.4.2.8). Another
-/// Delivery that was quicker is noticed when the row is taken.
+/// Takes no lock: on TiDB a locking read ignores the snapshot, so that a new order could appear (3.4.2.8). If another
+/// Delivery takes the order first, this one notices when it deletes the row.
 pub(super) static OLDEST: Statement = Statement::new(
     "delivery.oldest",
     "SELECT no_o_id FROM new_order WHERE no_w_id = $1 AND no_d_id = $2 ORDER BY no_o_id LIMIT 1",
@@ -149,13 +149,74 @@ static CUSTOMERS_JOIN: Statement = Statement::multi_row(
 .takes(&[Int])
 .takes_a_row(&[Int, Int, Numeric]);
 
-pub(super) const ROW: &[&Statement] =
-    &[&OLDEST, &TAKE, &ORDER_READ, &ORDER_WRITE, &LINES_READ, &LINES_WRITE, &CUSTOMER];
-pub(super) const BATCH: &[&Statement] = &[&OLDEST_OF_ALL, &TAKE, &ORDERS, &LINES, &CUSTOMERS];
-pub(super) const BATCH_JOIN: &[&Statement] =
-    &[&OLDEST_OF_ALL, &TAKE, &ORDERS_WRITE, &ORDERS_READ, &ALL_LINES_WRITE, &ALL_LINES_READ, &CUSTOMERS_JOIN];
-pub(super) const BATCH_ONE_BY_ONE: &[&Statement] =
-    &[&OLDEST, &TAKE, &ORDERS_WRITE, &ORDERS_READ, &ALL_LINES_WRITE, &ALL_LINES_READ, &CUSTOMER];
+step! {
+    /// The statements of Delivery.
+    enum Plan {
+        /// One row a statement.
+        Row { row: Row },
+        /// All districts in a statement.
+        Batch { batch: Batch },
+    }
+}
+step! {
+    struct Row { oldest, take, order_read, order_write, lines_read, lines_write, customer }
+}
+step! {
+    struct Batch { oldest: Districts, take, updates: Updates, customers: Districts }
+}
+step! {
+    /// How the rows of all districts are read or written.
+    enum Districts {
+        /// By one statement.
+        Together { statement },
+        /// By a statement for each district.
+        Each { statement },
+    }
+}
+step! {
+    /// How the orders and their lines are written and read.
+    enum Updates {
+        /// One statement does both.
+        Returning { orders, lines },
+        /// One statement writes, one reads.
+        Apart { orders_write, orders_read, lines_write, lines_read },
+    }
+}
+
+const UPDATES_APART: Updates = Updates::Apart {
+    orders_write: &ORDERS_WRITE,
+    orders_read: &ORDERS_READ,
+    lines_write: &ALL_LINES_WRITE,
+    lines_read: &ALL_LINES_READ,
+};
+
+pub(super) const ROW: Plan = Plan::Row {
+    row: Row {
+        oldest: &OLDEST,
+        take: &TAKE,
+        order_read: &ORDER_READ,
+        order_write: &ORDER_WRITE,
+        lines_read: &LINES_READ,
+        lines_write: &LINES_WRITE,
+        customer: &CUSTOMER,
+    },
+};
+pub(super) const RETURNING: Plan = in_batches(
+    Districts::Together { statement: &OLDEST_OF_ALL },
+    Updates::Returning { orders: &ORDERS, lines: &LINES },
+    Districts::Together { statement: &CUSTOMERS },
+);
+pub(super) const JOIN: Plan = in_batches(
+    Districts::Together { statement: &OLDEST_OF_ALL },
+    UPDATES_APART,
+    Districts::Together { statement: &CUSTOMERS_JOIN },
+);
+pub(super) const ONE_BY_ONE: Plan =
+    in_batches(Districts::Each { statement: &OLDEST }, UPDATES_APART, Districts::Each { statement: &CUSTOMER });
+
+const fn in_batches(oldest: Districts, updates: Updates, customers: Districts) -> Plan {
+    Plan::Batch { batch: Batch { oldest, take: &TAKE, updates, customers } }
+}
 
 /// What a Delivery delivered, district by district: O_ID, or none where nothing waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,44 +232,54 @@ impl Delivered {
     }
 }
 
-/// One database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry begins anew.
-pub(super) async fn run(session: &mut Session, profile: Profile, input: &Delivery) -> Result<Delivered, Error> {
-    if profile.style == Style::Procedure {
-        return procedure::delivery(session, profile.isolation, input).await;
-    }
-    session.begin(profile.isolation, Access::ReadWrite);
-    let delivered =
-        if profile.style == Style::Row { by_rows(session, input).await? } else { in_batch(session, input).await? };
+/// Runs one database transaction for the ten districts (2.7.4.2 allows one to ten), so that a retry starts over.
+pub(super) async fn run(
+    session: &mut Session,
+    plan: &Plan,
+    isolation: Isolation,
+    input: &Delivery,
+) -> Result<Delivered, Error> {
+    session.begin(isolation, Access::ReadWrite);
+    let delivered = match plan {
+        Plan::Row { row } => by_rows(session, row, input).await?,
+        Plan::Batch { batch } => in_batch(session, batch, input).await?,
+    };
     session.commit().await?;
     Ok(delivered)
 }
 
-/// District by district, a row a statement.
-async fn by_rows(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
+/// Delivers district by district, with one row a statement.
+async fn by_rows(session: &mut Session, plan: &Row, input: &Delivery) -> Result<Delivered, Error> {
     let mut delivered = Delivered::default();
     for (o_id, d_id) in delivered.o_ids.iter_mut().zip(1..) {
-        *o_id = deliver_district(session, input, d_id).await?;
+        *o_id = deliver_district(session, plan, input, d_id).await?;
     }
     Ok(delivered)
 }
 
-async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) -> Result<Option<i32>, Error> {
-    let (w, d) = (input.w_id.into(), d_id.into());
-    let mut wave = StatementBatch::new();
-    wave.call(&OLDEST, &[w, d]);
-    let [oldest] = session.send(&wave).await?;
+async fn deliver_district(
+    session: &mut Session,
+    plan: &Row,
+    input: &Delivery,
+    d_id: i32,
+) -> Result<Option<i32>, Error> {
+    let w = input.w_id.into();
+    let d = d_id.into();
+    let mut batch = StatementBatch::new();
+    batch.call(plan.oldest, &[w, d]);
+    let [oldest] = session.send(&batch).await?;
     let Some(oldest) = oldest.get(0) else { return Ok(None) };
     let o_id = oldest.int(0)?;
     let key = [w, d, o_id.into()];
 
-    let mut wave = StatementBatch::new();
-    wave.call_rows(&TAKE, &[w], [[d, o_id.into()]].into_iter());
-    // Written before they are read: a snapshot older than the order shows it once it is our own.
-    wave.call(&ORDER_WRITE, &[w, d, o_id.into(), input.carrier_id.into()]);
-    wave.call(&ORDER_READ, &key);
-    wave.call(&LINES_WRITE, &key);
-    wave.call(&LINES_READ, &key);
-    let [taken, order_write, order, lines_write, lines] = session.send(&wave).await?;
+    let mut batch = StatementBatch::new();
+    batch.call_rows(plan.take, &[w], [[d, o_id.into()]].into_iter());
+    // Writes come before reads: a snapshot older than the order shows the order once this transaction has written it.
+    batch.call(plan.order_write, &[w, d, o_id.into(), input.carrier_id.into()]);
+    batch.call(plan.order_read, &key);
+    batch.call(plan.lines_write, &key);
+    batch.call(plan.lines_read, &key);
+    let [taken, order_write, order, lines_write, lines] = session.send(&batch).await?;
     expect_taken(taken.affected(), 1)?;
     order_write.expect_affected(1)?;
     lines_write.expect_affected(lines.len())?;
@@ -217,18 +288,17 @@ async fn deliver_district(session: &mut Session, input: &Delivery, d_id: i32) ->
     }
     let amount: Cents = lines.rows().map(|row| row.cents(1)).sum::<Result<_, _>>()?;
 
-    let mut wave = StatementBatch::new();
-    wave.call(&CUSTOMER, &[w, d, order.only()?.int(1)?.into(), Decimal::cents(amount).into()]);
-    let [customer] = session.send(&wave).await?;
+    let mut batch = StatementBatch::new();
+    batch.call(plan.customer, &[w, d, order.only()?.int(1)?.into(), Decimal::cents(amount).into()]);
+    let [customer] = session.send(&batch).await?;
     customer.expect_affected(1)?;
     Ok(Some(o_id))
 }
 
-/// All districts in a statement a step.
-async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, Error> {
+/// Delivers all districts at once, with one statement for each step.
+async fn in_batch(session: &mut Session, plan: &Batch, input: &Delivery) -> Result<Delivered, Error> {
     let w = input.w_id.into();
-    let multi_row_update = session.dialect().multi_row_update();
-    let delivered = Delivered { o_ids: oldest_orders(session, multi_row_update, input.w_id).await? };
+    let delivered = Delivered { o_ids: oldest_orders(session, plan.oldest, input.w_id).await? };
     let found = delivered.o_ids.iter().zip(1..).filter_map(|(o_id, d_id)| Some((d_id, (*o_id)?)));
     let orders: Vec<[Value<'_>; 2]> = found.map(|(d_id, o_id): (i32, i32)| [d_id.into(), o_id.into()]).collect();
     if orders.is_empty() {
@@ -236,20 +306,20 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
     }
 
     let carrier = [w, input.carrier_id.into()];
-    let mut wave = StatementBatch::new();
-    wave.call_rows(&TAKE, &[w], orders.iter().copied());
-    let [taken, updated, lines] = match multi_row_update {
-        MultiRowUpdate::FromReturning => {
-            wave.call_rows(&ORDERS, &carrier, orders.iter().copied());
-            wave.call_rows(&LINES, &[w], orders.iter().copied());
-            session.send(&wave).await?
+    let mut batch = StatementBatch::new();
+    batch.call_rows(plan.take, &[w], orders.iter().copied());
+    let [taken, updated, lines] = match plan.updates {
+        Updates::Returning { orders: orders_update, lines: lines_update } => {
+            batch.call_rows(orders_update, &carrier, orders.iter().copied());
+            batch.call_rows(lines_update, &[w], orders.iter().copied());
+            session.send(&batch).await?
         }
-        MultiRowUpdate::Join | MultiRowUpdate::OneByOne => {
-            wave.call_rows(&ORDERS_WRITE, &carrier, orders.iter().copied());
-            wave.call_rows(&ORDERS_READ, &[w], orders.iter().copied());
-            wave.call_rows(&ALL_LINES_WRITE, &[w], orders.iter().copied());
-            wave.call_rows(&ALL_LINES_READ, &[w], orders.iter().copied());
-            let [taken, orders_write, updated, lines_write, lines] = session.send(&wave).await?;
+        Updates::Apart { orders_write, orders_read, lines_write, lines_read } => {
+            batch.call_rows(orders_write, &carrier, orders.iter().copied());
+            batch.call_rows(orders_read, &[w], orders.iter().copied());
+            batch.call_rows(lines_write, &[w], orders.iter().copied());
+            batch.call_rows(lines_read, &[w], orders.iter().copied());
+            let [taken, orders_write, updated, lines_write, lines] = session.send(&batch).await?;
             orders_write.expect_affected(updated.len())?;
             lines_write.expect_affected(lines.len())?;
             [taken, updated, lines]
@@ -270,47 +340,49 @@ async fn in_batch(session: &mut Session, input: &Delivery) -> Result<Delivered, 
         customers.push([d_id.into(), row.int(1)?.into(), amount.into()]);
     }
 
-    let mut wave = StatementBatch::new();
-    match multi_row_update {
-        MultiRowUpdate::FromReturning => wave.call_rows(&CUSTOMERS, &[w], customers.into_iter()),
-        MultiRowUpdate::Join => wave.call_rows(&CUSTOMERS_JOIN, &[w], customers.into_iter()),
-        MultiRowUpdate::OneByOne => {
-            customers.into_iter().fold(&mut wave, |wave, [d, c, amount]| wave.call(&CUSTOMER, &[w, d, c, amount]))
+    let mut batch = StatementBatch::new();
+    match plan.customers {
+        Districts::Together { statement } => batch.call_rows(statement, &[w], customers.into_iter()),
+        Districts::Each { statement } => {
+            customers.into_iter().fold(&mut batch, |batch, [d, c, amount]| batch.call(statement, &[w, d, c, amount]))
         }
     };
-    let paid: u64 = session.send_all(&wave).await?.iter().map(|answer| answer.affected()).sum();
+    let paid: u64 = session.send_all(&batch).await?.iter().map(|answer| answer.affected()).sum();
     if paid != orders.len() as u64 {
         return Err(Error::integrity(format!("{paid} customers were paid for {} orders", orders.len())));
     }
     Ok(delivered)
 }
 
-/// The oldest undelivered order of each district, where there is one.
+/// Finds the oldest undelivered order of each district.
 async fn oldest_orders(
     session: &mut Session,
-    multi_row_update: MultiRowUpdate,
+    oldest: Districts,
     w_id: i32,
 ) -> Result<[Option<i32>; DISTRICTS_PER_WAREHOUSE as usize], Error> {
     let mut o_ids = [None; DISTRICTS_PER_WAREHOUSE as usize];
-    let mut wave = StatementBatch::new();
-    if multi_row_update == MultiRowUpdate::OneByOne {
-        for d_id in 1..=DISTRICTS_PER_WAREHOUSE {
-            wave.call(&OLDEST, &[w_id.into(), d_id.into()]);
+    let mut batch = StatementBatch::new();
+    match oldest {
+        Districts::Together { statement } => {
+            batch.call(statement, &[w_id.into()]);
+            let [oldest] = session.send(&batch).await?;
+            for row in oldest.rows() {
+                o_ids[district_index(row.int(0)?)?] = row.opt_int(1)?;
+            }
         }
-        for (answer, o_id) in session.send_all(&wave).await?.iter().zip(&mut o_ids) {
-            *o_id = answer.get(0).map(|row| row.int(0)).transpose()?;
+        Districts::Each { statement } => {
+            for d_id in 1..=DISTRICTS_PER_WAREHOUSE {
+                batch.call(statement, &[w_id.into(), d_id.into()]);
+            }
+            for (answer, o_id) in session.send_all(&batch).await?.iter().zip(&mut o_ids) {
+                *o_id = answer.get(0).map(|row| row.int(0)).transpose()?;
+            }
         }
-        return Ok(o_ids);
-    }
-    wave.call(&OLDEST_OF_ALL, &[w_id.into()]);
-    let [oldest] = session.send(&wave).await?;
-    for row in oldest.rows() {
-        o_ids[district_index(row.int(0)?)?] = row.opt_int(1)?;
     }
     Ok(o_ids)
 }
 
-/// At levels that don't refuse it, another Delivery may have taken an order first: that is a conflict, not a skip.
+/// At weak isolation levels another Delivery may take an order first: that is a conflict, not a skip.
 fn expect_taken(taken: u64, expected: usize) -> Result<(), Error> {
     if taken == expected as u64 {
         return Ok(());
@@ -318,7 +390,7 @@ fn expect_taken(taken: u64, expected: usize) -> Result<(), Error> {
     Err(Error::new(Class::Retry, None, format!("{taken} of {expected} orders were still there to deliver")))
 }
 
-/// Every order has five lines or more: one without any is a defect of the data (2.3.6).
+/// Every order has at least five lines: an order without lines is an integrity error (2.3.6).
 fn without_lines(d_id: i32, o_id: i32) -> Error {
     Error::integrity(format!("order {o_id} of district {d_id} has no lines"))
 }

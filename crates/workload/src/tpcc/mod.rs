@@ -13,6 +13,7 @@ pub mod load;
 mod new_order;
 mod order_status;
 mod payment;
+mod plan;
 mod procedure;
 pub mod rows;
 pub mod rules;
@@ -22,9 +23,9 @@ mod stock_level;
 mod style;
 mod workload;
 
-use ::tpcc::input::{Delivery, Input, Kind};
+use ::tpcc::input::{Delivery, Input};
 use ::tpcc::text::Text;
-use target::{Class, Dialect, Error, Isolation, MultiRowUpdate, Row, Session, Statement};
+use target::{Class, Dialect, Error, Isolation, Row, Session, Statement};
 
 pub use delivery::Delivered;
 pub use new_order::{NewOrderOutput, OrderedLine};
@@ -36,13 +37,27 @@ pub use stock_level::StockLevelOutput;
 pub use style::Style;
 pub use workload::{Tpcc, TpccTransactions};
 
-/// How the transactions of a run are sent.
+use plan::Plan;
+
+/// How a run's transactions are sent. The statements are chosen here, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     /// The statement style.
     pub style: Style,
     /// The isolation level of all transactions; Stock-Level, which needs less (3.4.1), has it in style `procedure` only.
     pub isolation: Isolation,
+    plan: &'static Plan,
+}
+
+impl Profile {
+    /// Chooses the statements that a dialect has in a style.
+    ///
+    /// # Errors
+    /// The style is `procedure` and the database has no routines.
+    pub fn new(style: Style, isolation: Isolation, dialect: &dyn Dialect) -> Result<Self, Error> {
+        let plan = Plan::resolve(style, dialect).ok_or_else(|| procedure::no_routines(dialect))?;
+        Ok(Self { style, isolation, plan })
+    }
 }
 
 /// What a terminal is shown.
@@ -60,52 +75,25 @@ pub enum Output {
     StockLevel(StockLevelOutput),
 }
 
-/// Makes a session ready for transactions in a style, so that none of them pays for it.
+/// Prepares a session for a profile's transactions, so that no transaction has to prepare a statement.
 ///
 /// # Errors
-/// The database's refusal.
-pub async fn prepare(session: &mut Session, style: Style) -> Result<(), Error> {
-    if style == Style::Pipeline {
+/// The database refuses a statement.
+pub async fn prepare(session: &mut Session, profile: Profile) -> Result<(), Error> {
+    if profile.style == Style::Pipeline {
         session.pipeline();
     }
-    session.prepare(&statements(style, session.dialect())).await
+    session.prepare(&profile.plan.statements()).await
 }
 
-/// How many statements a connection keeps prepared in a style, each number of rows counted.
+/// How many statements a connection keeps prepared in a style; a multi-row statement counts once for each number of rows.
 pub fn statements_kept(style: Style, dialect: &dyn Dialect) -> u64 {
     statements(style, dialect).iter().map(|statement| (statement.rows.1 - statement.rows.0 + 1) as u64).sum()
 }
 
-/// The statements of all transactions in a style, as a database takes them.
+/// The statements of all transactions in a style; none in a style that the database does not have.
 pub fn statements(style: Style, dialect: &dyn Dialect) -> Vec<&'static Statement> {
-    let mut all: Vec<&'static Statement> = Vec::new();
-    for statement in by_transaction(style, dialect).into_iter().flat_map(|(_, statements)| statements) {
-        if !all.iter().any(|known| std::ptr::eq(*known, statement)) {
-            all.push(statement);
-        }
-    }
-    all
-}
-
-/// The statements of each transaction in a style; none in a style that the database does not have.
-fn by_transaction(style: Style, dialect: &dyn Dialect) -> Vec<(Kind, Vec<&'static Statement>)> {
-    let [new_order, payment, delivery] = match (style, dialect.multi_row_update()) {
-        (Style::Row, _) => [new_order::ROW, payment::ROW, delivery::ROW],
-        (Style::Procedure, _) => {
-            let routines = dialect.routines().map(procedure::statements).unwrap_or_default();
-            return Kind::ALL.into_iter().zip(routines).map(|(kind, routine)| (kind, vec![routine])).collect();
-        }
-        (_, MultiRowUpdate::FromReturning) => [new_order::BATCH, payment::BATCH, delivery::BATCH],
-        (_, MultiRowUpdate::Join) => [new_order::BATCH_JOIN, payment::ROW, delivery::BATCH_JOIN],
-        (_, MultiRowUpdate::OneByOne) => [new_order::BATCH_ONE_BY_ONE, payment::ROW, delivery::BATCH_ONE_BY_ONE],
-    };
-    vec![
-        (Kind::NewOrder, new_order.to_vec()),
-        (Kind::Payment, payment.to_vec()),
-        (Kind::OrderStatus, order_status::STATEMENTS.to_vec()),
-        (Kind::Delivery, delivery.to_vec()),
-        (Kind::StockLevel, stock_level::STATEMENTS.to_vec()),
-    ]
+    Plan::resolve(style, dialect).map(Plan::statements).unwrap_or_default()
 }
 
 /// Runs one transaction, once. After an error the session holds no open transaction.
@@ -114,14 +102,24 @@ fn by_transaction(style: Style, dialect: &dyn Dialect) -> Vec<(Kind, Vec<&'stati
 /// [`Class::Retry`] asks for another attempt with the same input; [`Class::Integrity`] means that
 /// the database contradicts the profile (2.3.6).
 pub async fn execute(session: &mut Session, profile: Profile, input: &Input) -> Result<Output, Error> {
-    let done = match input {
-        Input::NewOrder(input) => new_order::run(session, profile, input).await.map(Box::new).map(Output::NewOrder),
-        Input::Payment(input) => payment::run(session, profile, input).await.map(Box::new).map(Output::Payment),
-        Input::OrderStatus(input) => {
-            order_status::run(session, profile, input).await.map(Box::new).map(Output::OrderStatus)
+    let isolation = profile.isolation;
+    let done = match (profile.plan, input) {
+        (Plan::Routines(language), _) => procedure::execute(session, isolation, *language, input).await,
+        (Plan::Statements { new_order, .. }, Input::NewOrder(input)) => {
+            new_order::run(session, new_order, isolation, input).await.map(Box::new).map(Output::NewOrder)
         }
-        Input::Delivery(input) => return deliver(session, profile, input).await.map(Output::Delivery),
-        Input::StockLevel(input) => stock_level::run(session, profile, input).await.map(Output::StockLevel),
+        (Plan::Statements { payment, .. }, Input::Payment(input)) => {
+            payment::run(session, payment, isolation, input).await.map(Box::new).map(Output::Payment)
+        }
+        (Plan::Statements { .. }, Input::OrderStatus(input)) => {
+            order_status::run(session, isolation, input).await.map(Box::new).map(Output::OrderStatus)
+        }
+        (Plan::Statements { .. }, Input::Delivery(input)) => {
+            return deliver(session, profile, input).await.map(Output::Delivery);
+        }
+        (Plan::Statements { .. }, Input::StockLevel(input)) => {
+            stock_level::run(session, input).await.map(Output::StockLevel)
+        }
     };
     clean_up(session, done).await
 }
@@ -131,7 +129,10 @@ pub async fn execute(session: &mut Session, profile: Profile, input: &Input) -> 
 /// # Errors
 /// As [`execute`].
 pub async fn deliver(session: &mut Session, profile: Profile, input: &Delivery) -> Result<Delivered, Error> {
-    let done = delivery::run(session, profile, input).await;
+    let done = match profile.plan {
+        Plan::Routines(language) => procedure::delivery(session, profile.isolation, *language, input).await,
+        Plan::Statements { delivery, .. } => delivery::run(session, delivery, profile.isolation, input).await,
+    };
     clean_up(session, done).await
 }
 

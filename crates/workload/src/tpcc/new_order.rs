@@ -7,26 +7,27 @@ use ::tpcc::text::Text;
 use target::null_reply::Column;
 use target::null_reply::Kind::{Char, Int, Numeric, SmallInt, Timestamp, Varchar};
 use target::null_reply::Reply;
-use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Session, Statement, StatementBatch, Value};
+use target::{Access, Answer, Decimal, Error, Isolation, Session, Statement, StatementBatch, Value};
 
 use super::customer::{CREDIT, LAST};
-use super::{Profile, Style, procedure, rate, text};
+use super::plan::{Update, step};
+use super::{rate, text};
 
-/// Columns of a target without data, at usual lengths.
+/// Columns that the null target answers with, at usual lengths.
 const PRICE: Column = Column::decimal(5050, 2);
 const NAME: Column = Column::text(Varchar, "vMwDdYgfCSgyWeWErT");
 const DATA: Column = Column::text(Varchar, "SpfowHPpCJyPWLAOyYfyAKGFRDVXlMhcDpVfEb");
 const QUANTITY: Column = Column::int(SmallInt, 55);
 const DIST: Column = Column::text(Char, "kqHYTjiDnfEBDXLvdjbRCTaQ");
 const STOCK_ROW: &[Column] = &[Column::per_row(Int, 1), Column::per_row(Int, 2), QUANTITY, DATA, DIST];
-/// It has no row for the unused item.
+/// The item for which the null target has no row.
 const UNUSED: i64 = UNUSED_ITEM as i64;
 
 static WAREHOUSE: Statement =
     Statement::new("new_order.warehouse", "SELECT w_tax, LOCALTIMESTAMP FROM warehouse WHERE w_id = $1")
         .takes(&[Int])
         .replies(Reply::rows(1, &[Column::decimal(1000, 4), Column::now()]));
-/// Warehouse and customer in one.
+/// Reads warehouse and customer in one statement.
 static ENTRY: Statement = Statement::new(
     "new_order.entry",
     "SELECT w_tax, c_discount, c_last, c_credit, LOCALTIMESTAMP FROM warehouse, customer \
@@ -88,7 +89,7 @@ static STOCK_WRITE: Statement = Statement::new(
      s_remote_cnt = s_remote_cnt + $5 WHERE s_w_id = $1 AND s_i_id = $2",
 )
 .takes(&[Int, Int, SmallInt, Int, Int]);
-/// Touches a row once however often it is listed, so an order's repeated items take a call each.
+/// Updates a row once however often it is listed, so an item that an order repeats needs a call for each line.
 static STOCK: Statement = Statement::multi_row(
     "new_order.stock",
     "WITH line(w_id, i_id, quantity, remote) AS (VALUES {(CAST(#1 AS INTEGER), CAST(#2 AS INTEGER), \
@@ -154,35 +155,78 @@ static ORDER_LINES: Statement = Statement::multi_row(
 .takes(&[Int, SmallInt, Int])
 .takes_a_row(&[SmallInt, Int, Int, SmallInt, Numeric, Char]);
 
-/// What I_DATA and S_DATA of a brand item both contain.
+/// I_DATA and S_DATA of a brand item both contain this text.
 const ORIGINAL: &str = "ORIGINAL";
 
-pub(super) const ROW: &[&Statement] = &[
-    &WAREHOUSE,
-    &DISTRICT_READ,
-    &DISTRICT_WRITE,
-    &CUSTOMER,
-    &ORDER,
-    &NEW_ORDER,
-    &ITEM,
-    &STOCK_READ,
-    &STOCK_WRITE,
-    &ORDER_LINES,
-];
-pub(super) const BATCH: &[&Statement] = &[&ENTRY, &DISTRICT, &ORDER, &NEW_ORDER, &ITEMS, &STOCK, &ORDER_LINES];
-pub(super) const BATCH_JOIN: &[&Statement] =
-    &[&ENTRY, &DISTRICT_READ, &DISTRICT_WRITE, &ORDER, &NEW_ORDER, &ITEMS, &STOCKS_READ, &STOCKS_WRITE, &ORDER_LINES];
-pub(super) const BATCH_ONE_BY_ONE: &[&Statement] = &[
-    &ENTRY,
-    &DISTRICT_READ,
-    &DISTRICT_WRITE,
-    &ORDER,
-    &NEW_ORDER,
-    &ITEMS,
-    &STOCKS_READ_PLAIN,
-    &STOCK_UPDATE,
-    &ORDER_LINES,
-];
+step! {
+    /// The statements of New-Order.
+    enum Plan {
+        /// One row a statement.
+        Row { row: Row },
+        /// All lines in a statement.
+        Batch { batch: Batch },
+    }
+}
+step! {
+    struct Row {
+        warehouse,
+        district_read,
+        district_write,
+        customer,
+        inserts: Inserts,
+        item,
+        stock_read,
+        stock_write,
+        order_lines,
+    }
+}
+step! {
+    struct Batch { entry, district: Update, inserts: Inserts, items, stocks: Stocks, order_lines }
+}
+step! {
+    /// Step 4 of the profile: ORDER and NEW-ORDER.
+    struct Inserts { order, new_order }
+}
+step! {
+    /// How the stock of all lines is updated and read.
+    enum Stocks {
+        /// One statement does both.
+        Returning { update },
+        /// One statement reads, one writes.
+        Join { read, write },
+        /// One statement reads, and each line has a write.
+        OneByOne { read, write },
+    }
+}
+
+const INSERTS: Inserts = Inserts { order: &ORDER, new_order: &NEW_ORDER };
+const DISTRICT_APART: Update = Update::Apart { read: &DISTRICT_READ, write: &DISTRICT_WRITE };
+
+pub(super) const ROW: Plan = Plan::Row {
+    row: Row {
+        warehouse: &WAREHOUSE,
+        district_read: &DISTRICT_READ,
+        district_write: &DISTRICT_WRITE,
+        customer: &CUSTOMER,
+        inserts: INSERTS,
+        item: &ITEM,
+        stock_read: &STOCK_READ,
+        stock_write: &STOCK_WRITE,
+        order_lines: &ORDER_LINES,
+    },
+};
+pub(super) const RETURNING: Plan =
+    in_batches(Update::Returning { update: &DISTRICT }, Stocks::Returning { update: &STOCK });
+pub(super) const JOIN: Plan = in_batches(DISTRICT_APART, Stocks::Join { read: &STOCKS_READ, write: &STOCKS_WRITE });
+pub(super) const ONE_BY_ONE: Plan =
+    in_batches(DISTRICT_APART, Stocks::OneByOne { read: &STOCKS_READ_PLAIN, write: &STOCK_UPDATE });
+
+/// The dialects differ only in how they update the district and the stocks.
+const fn in_batches(district: Update, stocks: Stocks) -> Plan {
+    Plan::Batch {
+        batch: Batch { entry: &ENTRY, district, inserts: INSERTS, items: &ITEMS, stocks, order_lines: &ORDER_LINES },
+    }
+}
 
 /// What New-Order shows (2.4.3.3); rolled back, only the header up to `o_id` counts (2.4.3.4).
 #[derive(Clone, Debug, PartialEq)]
@@ -228,58 +272,62 @@ pub struct OrderedLine {
     pub dist_info: Text<24>,
 }
 
-/// In style `row` the first of it comes when the first item has been read, and no other (3.4.2.7).
+/// In style `row`, New-Order first sends this statement after it has read the first item and no other (3.4.2.7).
 pub(super) const AFTER_FIRST_ITEM: &str = "new_order.stock_read";
 
-/// What ITEM says of a line.
+/// The item of a line.
 struct Item {
     price: Cents,
     name: Text<24>,
     original: bool,
 }
 
-/// What STOCK says of a line, after its update.
+/// The stock of a line after its update.
 struct Stock {
     quantity: i32,
     original: bool,
     dist_info: Text<24>,
 }
 
-pub(super) async fn run(session: &mut Session, profile: Profile, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    if profile.style == Style::Procedure {
-        return procedure::new_order(session, profile.isolation, input).await;
-    }
-    session.begin(profile.isolation, Access::ReadWrite);
-    let mut order =
-        if profile.style == Style::Row { by_rows(session, input).await? } else { in_batch(session, input).await? };
+pub(super) async fn run(
+    session: &mut Session,
+    plan: &Plan,
+    isolation: Isolation,
+    input: &NewOrder,
+) -> Result<NewOrderOutput, Error> {
+    session.begin(isolation, Access::ReadWrite);
+    let mut order = match plan {
+        Plan::Row { row } => by_rows(session, row, input).await?,
+        Plan::Batch { batch } => in_batch(session, batch, input).await?,
+    };
     let sum = order.lines.iter().map(|line| line.amount).sum();
     order.total = total_amount(sum, order.c_discount, order.w_tax, order.d_tax);
     Ok(order)
 }
 
-/// Commits, or rolls back what the unused item leaves: all the other work has been done by then (2.4.2.3).
+/// Commits, or rolls back an order with the unused item after all its other work (2.4.2.3).
 async fn end(session: &mut Session, input: &NewOrder, order: &mut NewOrderOutput) -> Result<(), Error> {
     // Only the unused item, the last one, can be missing here.
     order.rolled_back = order.lines.len() < input.lines.len();
     if order.rolled_back { session.rollback().await } else { session.commit().await }
 }
 
-/// The profile, a row a statement.
-async fn by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    let mut order = open_by_rows(session, input).await?;
-    let mut wave = StatementBatch::new();
-    insert_order(&mut wave, input, &order);
-    let [inserted, queued] = session.send(&wave).await?;
+/// Runs the profile with one row a statement.
+async fn by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let mut order = open_by_rows(session, plan, input).await?;
+    let mut batch = StatementBatch::new();
+    insert_order(&mut batch, plan.inserts, input, &order);
+    let [inserted, queued] = session.send(&batch).await?;
     inserted.expect_affected(1)?;
     queued.expect_affected(1)?;
-    order.lines = lines_by_rows(session, input, order.o_id).await?;
+    order.lines = lines_by_rows(session, plan, input, order.o_id).await?;
     end(session, input, &mut order).await?;
     Ok(order)
 }
 
-/// The profile in three waves, whatever the number of lines; an item that repeats takes one more.
-async fn in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    let (mut order, items) = open_in_batch(session, input).await?;
+/// Runs the profile in three batches, whatever the number of lines; an item that repeats takes one more.
+async fn in_batch(session: &mut Session, plan: &Batch, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let (mut order, items) = open_in_batch(session, plan, input).await?;
     let mut found = Vec::with_capacity(input.lines.len());
     for line in input.lines.iter() {
         if let Some(item) = find_item(&items, line)? {
@@ -287,33 +335,36 @@ async fn in_batch(session: &mut Session, input: &NewOrder) -> Result<NewOrderOut
         }
     }
     let lines: Vec<&Line> = found.iter().map(|(line, _)| *line).collect();
-    let stocks = update_stocks(session, input, &order, &lines).await?;
+    let stocks = update_stocks(session, plan, input, &order, &lines).await?;
     order.lines = found.into_iter().zip(stocks).map(|((line, item), stock)| show(line, item, stock)).collect();
 
-    let mut wave = StatementBatch::new();
-    insert_lines(&mut wave, input, order.o_id, 1, &order.lines);
+    let mut batch = StatementBatch::new();
+    insert_lines(&mut batch, plan.order_lines, input, order.o_id, 1, &order.lines);
     order.rolled_back = order.lines.len() < input.lines.len();
     let [inserted] = if order.rolled_back {
-        let inserted = session.send(&wave).await?;
+        let inserted = session.send(&batch).await?;
         session.rollback().await?;
         inserted
     } else {
         // An INSERT stores all of its rows or fails.
-        session.send_and_commit(&wave).await?
+        session.send_and_commit(&batch).await?
     };
     inserted.expect_affected(order.lines.len())?;
     Ok(order)
 }
 
-/// Steps 1 to 3 of the profile, a row a statement.
-async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrderOutput, Error> {
-    let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = StatementBatch::new();
-    wave.call(&WAREHOUSE, &[w]).call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
-    wave.call(&CUSTOMER, &[w, d, input.c_id.into()]);
-    let [warehouse, district, district_write, customer] = session.send(&wave).await?;
+/// Runs steps 1 to 3 of the profile with one row a statement.
+async fn open_by_rows(session: &mut Session, plan: &Row, input: &NewOrder) -> Result<NewOrderOutput, Error> {
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let mut batch = StatementBatch::new();
+    batch.call(plan.warehouse, &[w]).call(plan.district_read, &[w, d]).call(plan.district_write, &[w, d]);
+    batch.call(plan.customer, &[w, d, input.c_id.into()]);
+    let [warehouse, district, district_write, customer] = session.send(&batch).await?;
     district_write.expect_affected(1)?;
-    let (warehouse, district, customer) = (warehouse.only()?, district.only()?, customer.only()?);
+    let warehouse = warehouse.only()?;
+    let district = district.only()?;
+    let customer = customer.only()?;
     Ok(NewOrderOutput {
         rolled_back: false,
         o_id: district.int(1)?,
@@ -328,26 +379,32 @@ async fn open_by_rows(session: &mut Session, input: &NewOrder) -> Result<NewOrde
     })
 }
 
-/// Steps 1 to 3 of the profile, warehouse and customer in one statement, and the items of all lines.
-async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOrderOutput, Answer), Error> {
-    let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = StatementBatch::new();
-    // The district last: its row is locked from here on.
-    wave.call(&ENTRY, &[w, d, input.c_id.into()]);
-    wave.call_rows(&ITEMS, &[], input.lines.iter().map(|line| [line.i_id.into()]));
-    let [entry, items, district] = match session.dialect().multi_row_update() {
-        MultiRowUpdate::FromReturning => {
-            wave.call(&DISTRICT, &[w, d]);
-            session.send(&wave).await?
+/// Runs steps 1 to 3 of the profile and reads the items of all lines.
+async fn open_in_batch(
+    session: &mut Session,
+    plan: &Batch,
+    input: &NewOrder,
+) -> Result<(NewOrderOutput, Answer), Error> {
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let mut batch = StatementBatch::new();
+    // The district comes last because this locks its row.
+    batch.call(plan.entry, &[w, d, input.c_id.into()]);
+    batch.call_rows(plan.items, &[], input.lines.iter().map(|line| [line.i_id.into()]));
+    let [entry, items, district] = match plan.district {
+        Update::Returning { update } => {
+            batch.call(update, &[w, d]);
+            session.send(&batch).await?
         }
-        MultiRowUpdate::Join | MultiRowUpdate::OneByOne => {
-            wave.call(&DISTRICT_READ, &[w, d]).call(&DISTRICT_WRITE, &[w, d]);
-            let [entry, items, district, district_write] = session.send(&wave).await?;
+        Update::Apart { read, write } => {
+            batch.call(read, &[w, d]).call(write, &[w, d]);
+            let [entry, items, district, district_write] = session.send(&batch).await?;
             district_write.expect_affected(1)?;
             [entry, items, district]
         }
     };
-    let (entry, district) = (entry.only()?, district.only()?);
+    let entry = entry.only()?;
+    let district = district.only()?;
     let order = NewOrderOutput {
         rolled_back: false,
         o_id: district.int(1)?,
@@ -363,52 +420,59 @@ async fn open_in_batch(session: &mut Session, input: &NewOrder) -> Result<(NewOr
     Ok((order, items))
 }
 
-/// Step 4 of the profile: ORDER and NEW-ORDER.
-fn insert_order(wave: &mut StatementBatch<'_>, input: &NewOrder, order: &NewOrderOutput) {
-    let (w, d, o) = (input.w_id.into(), input.d_id.into(), order.o_id.into());
+/// Adds step 4 of the profile: the inserts into ORDER and NEW-ORDER.
+fn insert_order(batch: &mut StatementBatch<'_>, inserts: Inserts, input: &NewOrder, order: &NewOrderOutput) {
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let o = order.o_id.into();
     let ol_cnt = Value::Int(input.lines.len() as i64);
     let all_local = i32::from(input.all_local()).into();
-    // The server's own clock (2.4.1.6), as it is shown.
+    // The time that is shown, by the server's clock (2.4.1.6).
     let entry_d = Value::Timestamp(order.o_entry_d_us);
-    wave.call(&ORDER, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
-    wave.call(&NEW_ORDER, &[w, d, o]);
+    batch.call(inserts.order, &[w, d, o, input.c_id.into(), entry_d, ol_cnt, all_local]);
+    batch.call(inserts.new_order, &[w, d, o]);
 }
 
-/// Step 5 of the profile, line by line. Ends early at the unused item.
-async fn lines_by_rows(session: &mut Session, input: &NewOrder, o_id: i32) -> Result<Vec<OrderedLine>, Error> {
+/// Runs step 5 of the profile line by line. Ends early at the unused item.
+async fn lines_by_rows(
+    session: &mut Session,
+    plan: &Row,
+    input: &NewOrder,
+    o_id: i32,
+) -> Result<Vec<OrderedLine>, Error> {
     let mut ordered = Vec::with_capacity(input.lines.len());
     for line in input.lines.iter() {
-        let mut wave = StatementBatch::new();
-        wave.call(&ITEM, &[line.i_id.into()]);
-        let [item] = session.send(&wave).await?;
+        let mut batch = StatementBatch::new();
+        batch.call(plan.item, &[line.i_id.into()]);
+        let [item] = session.send(&batch).await?;
         let Some(item) = find_item(&item, line)? else { break };
 
         let key = [line.supply_w_id.into(), line.i_id.into()];
-        let mut wave = StatementBatch::new();
-        wave.call(&STOCK_READ, &[key[0], key[1], input.d_id.into()]);
-        let [stock] = session.send(&wave).await?;
+        let mut batch = StatementBatch::new();
+        batch.call(plan.stock_read, &[key[0], key[1], input.d_id.into()]);
+        let [stock] = session.send(&batch).await?;
         let row = stock.only()?;
         let quantity = quantity_after(row.int(0)?, line.quantity);
         let stock = Stock { quantity, original: row.text(1)?.contains(ORIGINAL), dist_info: text(row, 2)? };
 
         let remote = i32::from(line.supply_w_id != input.w_id);
-        let mut wave = StatementBatch::new();
-        wave.call(&STOCK_WRITE, &[key[0], key[1], quantity.into(), line.quantity.into(), remote.into()]);
+        let mut batch = StatementBatch::new();
+        batch.call(plan.stock_write, &[key[0], key[1], quantity.into(), line.quantity.into(), remote.into()]);
         ordered.push(show(line, item, stock));
-        insert_lines(&mut wave, input, o_id, ordered.len(), &ordered[ordered.len() - 1..]);
-        let [written, inserted] = session.send(&wave).await?;
+        insert_lines(&mut batch, plan.order_lines, input, o_id, ordered.len(), &ordered[ordered.len() - 1..]);
+        let [written, inserted] = session.send(&batch).await?;
         written.expect_affected(1)?;
         inserted.expect_affected(1)?;
     }
     Ok(ordered)
 }
 
-/// The item of a line; `None` for the unused one.
+/// Finds the item of a line; `None` for the unused item.
 fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     for row in answer.rows() {
         if row.int(0)? == line.i_id {
-            let (price, name, original) = (row.cents(1)?, text(row, 2)?, row.text(3)?.contains(ORIGINAL));
-            return Ok(Some(Item { price, name, original }));
+            let original = row.text(3)?.contains(ORIGINAL);
+            return Ok(Some(Item { price: row.cents(1)?, name: text(row, 2)?, original }));
         }
     }
     if line.i_id == UNUSED_ITEM {
@@ -417,21 +481,21 @@ fn find_item(answer: &Answer, line: &Line) -> Result<Option<Item>, Error> {
     Err(Error::integrity(format!("item {} is missing from the item table", line.i_id)))
 }
 
-/// Step 4 of the profile, and the stock of all lines updated and read. The stocks come back in the order of the lines.
+/// Runs step 4 of the profile, and updates and reads the stock of all lines. Returns the stocks in the order of the lines.
 async fn update_stocks(
     session: &mut Session,
+    plan: &Batch,
     input: &NewOrder,
     order: &NewOrderOutput,
     lines: &[&Line],
 ) -> Result<Vec<Stock>, Error> {
-    let multi_row_update = session.dialect().multi_row_update();
     let mut stocks: Vec<Option<Stock>> = lines.iter().map(|_| None).collect();
     let mut open: Vec<usize> = (0..lines.len()).collect();
-    // Always in the order of the key, so that two orders can't wait for each other.
+    // Two orders that lock stocks in the order of the key can't deadlock.
     open.sort_by_key(|&at| (lines[at].supply_w_id, lines[at].i_id, at));
     let mut inserts_order = true;
     while !open.is_empty() {
-        // An item that repeats waits for the next round: its second line must see what the first one left.
+        // An item that repeats waits for the next round: its second line must see the first line's update.
         let same = |a: usize, b: usize| (lines[a].supply_w_id, lines[a].i_id) == (lines[b].supply_w_id, lines[b].i_id);
         let mut round: Vec<usize> = Vec::with_capacity(open.len());
         let mut later = Vec::new();
@@ -439,31 +503,27 @@ async fn update_stocks(
             let repeats = round.last().is_some_and(|&last| same(last, at));
             if repeats { later.push(at) } else { round.push(at) }
         }
-        let mut wave = StatementBatch::new();
+        let mut batch = StatementBatch::new();
         if inserts_order {
-            insert_order(&mut wave, input, order);
+            insert_order(&mut batch, plan.inserts, input, order);
         }
         let rows = round.iter().map(|&at| {
             let line = lines[at];
             let remote = i32::from(line.supply_w_id != input.w_id);
             [line.supply_w_id.into(), line.i_id.into(), line.quantity.into(), remote.into()]
         });
-        match multi_row_update {
-            MultiRowUpdate::FromReturning => wave.call_rows(&STOCK, &[input.d_id.into()], rows),
-            MultiRowUpdate::Join => {
-                let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
-                wave.call_rows(&STOCKS_READ, &[input.d_id.into()], keys).call_rows(&STOCKS_WRITE, &[], rows)
+        let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
+        match plan.stocks {
+            Stocks::Returning { update } => batch.call_rows(update, &[input.d_id.into()], rows),
+            Stocks::Join { read, write } => {
+                batch.call_rows(read, &[input.d_id.into()], keys).call_rows(write, &[], rows)
             }
-            MultiRowUpdate::OneByOne => {
-                let keys = round.iter().map(|&at| [lines[at].supply_w_id.into(), lines[at].i_id.into()]);
-                wave.call_rows(&STOCKS_READ_PLAIN, &[input.d_id.into()], keys);
-                for row in rows {
-                    wave.call(&STOCK_UPDATE, &row);
-                }
-                &mut wave
+            Stocks::OneByOne { read, write } => {
+                batch.call_rows(read, &[input.d_id.into()], keys);
+                rows.fold(&mut batch, |batch, row| batch.call(write, &row))
             }
         };
-        let mut answers = session.send_all(&wave).await?.into_iter();
+        let mut answers = session.send_all(&batch).await?.into_iter();
         if std::mem::take(&mut inserts_order) {
             answers.by_ref().take(2).try_for_each(|inserted| inserted.expect_affected(1))?;
         }
@@ -480,10 +540,10 @@ async fn update_stocks(
             let at = round.iter().find(|&&at| (lines[at].supply_w_id, lines[at].i_id) == key);
             let at = *at.ok_or_else(|| Error::integrity(format!("stock {key:?} was updated unasked")))?;
             let original = row.text(3)?.contains(ORIGINAL);
-            let quantity = match multi_row_update {
-                MultiRowUpdate::FromReturning => row.int(2)?,
-                // It was read before it was written.
-                MultiRowUpdate::Join | MultiRowUpdate::OneByOne => quantity_after(row.int(2)?, lines[at].quantity),
+            let quantity = match plan.stocks {
+                Stocks::Returning { .. } => row.int(2)?,
+                // The batch reads the stock before it writes it.
+                Stocks::Join { .. } | Stocks::OneByOne { .. } => quantity_after(row.int(2)?, lines[at].quantity),
             };
             stocks[at] = Some(Stock { quantity, original, dist_info: text(row, 4)? });
         }
@@ -492,7 +552,7 @@ async fn update_stocks(
     stocks.into_iter().map(|stock| stock.ok_or_else(|| Error::integrity("a line's stock was not updated"))).collect()
 }
 
-/// S_QUANTITY after a line of `quantity` (2.4.2.2): it never leaves 10..=100.
+/// S_QUANTITY after a line of `quantity` (2.4.2.2), always within 10..=100.
 fn quantity_after(s_quantity: i32, quantity: i32) -> i32 {
     if s_quantity - quantity >= 10 { s_quantity - quantity } else { s_quantity - quantity + 91 }
 }
@@ -509,9 +569,10 @@ fn show(line: &Line, item: Item, stock: Stock) -> OrderedLine {
     }
 }
 
-/// Adds the insert of `lines`, whose first has the number `first` in its order.
+/// Adds the insert of `lines`, the first of which is line number `first` of its order.
 fn insert_lines<'a>(
-    wave: &mut StatementBatch<'a>,
+    batch: &mut StatementBatch<'a>,
+    order_lines: &'static Statement,
     input: &NewOrder,
     o_id: i32,
     first: usize,
@@ -519,19 +580,20 @@ fn insert_lines<'a>(
 ) {
     let order = [input.w_id.into(), input.d_id.into(), o_id.into()];
     let rows = lines.iter().enumerate().map(|(at, shown)| {
-        let (line, number) = (&shown.line, Value::Int((first + at) as i64));
+        let line = &shown.line;
+        let number = Value::Int((first + at) as i64);
         let amount = Decimal::cents(shown.amount).into();
         let dist_info = shown.dist_info.as_str().into();
         [number, line.i_id.into(), line.supply_w_id.into(), line.quantity.into(), amount, dist_info]
     });
-    wave.call_rows(&ORDER_LINES, &order, rows);
+    batch.call_rows(order_lines, &order, rows);
 }
 
 #[cfg(test)]
 mod tests {
     use super::quantity_after;
 
-    /// The vectors of the fact sheet: neither `S > q` (Appendix A) nor 91 without the quantity.
+    /// The vectors rule out `S > q` (Appendix A) and a restock of 91 that ignores the quantity.
     #[test]
     fn stock_quantity_follows_the_clause() {
         let vectors =

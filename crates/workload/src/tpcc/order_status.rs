@@ -6,11 +6,12 @@ use ::tpcc::text::Text;
 use target::null_reply::Column;
 use target::null_reply::Kind::{Int, SmallInt, Timestamp};
 use target::null_reply::Reply;
-use target::{Access, Error, Row, Session, Statement, StatementBatch, Value};
+use target::{Access, Error, Isolation, Row, Session, Statement, StatementBatch, Value};
 
 use super::customer::{BALANCE, FIRST, LAST, MIDDLE};
 use super::delivery::AMOUNT;
-use super::{Profile, Style, customer, procedure, text};
+use super::plan::step;
+use super::{customer, text};
 
 static CUSTOMER: Statement = Statement::new(
     "order_status.customer",
@@ -36,7 +37,13 @@ static LINES: Statement = Statement::new(
     &[Column::number(Int), Column::fixed(Int, 1), Column::int(SmallInt, 5), AMOUNT, Column::null(Timestamp)],
 ));
 
-pub(super) const STATEMENTS: &[&Statement] = &[&CUSTOMER, &customer::BY_NAME, &LAST_ORDER, &LINES];
+step! {
+    /// The statements of Order-Status, the same in every style and dialect.
+    struct Plan { customer, by_name, last_order, lines }
+}
+
+pub(super) const PLAN: Plan =
+    Plan { customer: &CUSTOMER, by_name: &customer::BY_NAME, last_order: &LAST_ORDER, lines: &LINES };
 
 /// What Order-Status shows (2.6.3.3).
 #[derive(Clone, Debug, PartialEq)]
@@ -91,40 +98,38 @@ impl StatusLine {
 
 pub(super) async fn run(
     session: &mut Session,
-    profile: Profile,
+    isolation: Isolation,
     input: &OrderStatus,
 ) -> Result<OrderStatusOutput, Error> {
-    if profile.style == Style::Procedure {
-        return procedure::order_status(session, profile.isolation, input).await;
-    }
-    session.begin(profile.isolation, Access::ReadOnly);
-    let (w, d) = (input.w_id.into(), input.d_id.into());
+    session.begin(isolation, Access::ReadOnly);
+    let w = input.w_id.into();
+    let d = input.d_id.into();
     let (customer, order) = match &input.customer {
         CustomerBy::Number(c_id) => {
             let key: [Value<'_>; 3] = [w, d, (*c_id).into()];
-            let mut wave = StatementBatch::new();
-            wave.call(&CUSTOMER, &key).call(&LAST_ORDER, &key);
-            let [customer, order] = session.send(&wave).await?;
+            let mut batch = StatementBatch::new();
+            batch.call(PLAN.customer, &key).call(PLAN.last_order, &key);
+            let [customer, order] = session.send(&batch).await?;
             (customer, order)
         }
         CustomerBy::LastName(name) => {
-            let mut wave = StatementBatch::new();
-            wave.call(&customer::BY_NAME, &[w, d, name.as_str().into()]);
-            let [found] = session.send(&wave).await?;
-            let mut wave = StatementBatch::new();
-            wave.call(&LAST_ORDER, &[w, d, customer::middle(&found)?.int(0)?.into()]);
-            let [order] = session.send(&wave).await?;
+            let mut batch = StatementBatch::new();
+            batch.call(PLAN.by_name, &[w, d, name.as_str().into()]);
+            let [found] = session.send(&batch).await?;
+            let mut batch = StatementBatch::new();
+            batch.call(PLAN.last_order, &[w, d, customer::middle(&found)?.int(0)?.into()]);
+            let [order] = session.send(&batch).await?;
             (found, order)
         }
     };
     let customer = customer::middle(&customer)?;
-    // Every customer has an order from the load on.
+    // The load gives every customer an order.
     let order = order.only()?;
     let o_id = order.int(0)?;
 
-    let mut wave = StatementBatch::new();
-    wave.call(&LINES, &[w, d, o_id.into()]);
-    let [lines] = session.send_and_commit(&wave).await?;
+    let mut batch = StatementBatch::new();
+    batch.call(PLAN.lines, &[w, d, o_id.into()]);
+    let [lines] = session.send_and_commit(&batch).await?;
     if lines.is_empty() {
         return Err(Error::integrity(format!("order {o_id} of district {} has no lines", input.d_id)));
     }

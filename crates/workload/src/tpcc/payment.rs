@@ -6,12 +6,13 @@ use ::tpcc::text::Text;
 use target::null_reply::Column;
 use target::null_reply::Kind::{self, Char, Int, Numeric, SmallInt, Timestamp, Varchar};
 use target::null_reply::Reply;
-use target::{Access, Answer, Decimal, Error, MultiRowUpdate, Row, Session, Statement, StatementBatch, Value};
+use target::{Access, Answer, Decimal, Error, Isolation, Row, Session, Statement, StatementBatch, Value};
 
 use super::customer::{BALANCE, CREDIT_BY_DISTRICT as CREDIT, CREDIT_LIM, DISCOUNT, FIRST, LAST, MIDDLE};
-use super::{Profile, Style, customer, procedure, rate, text};
+use super::plan::{Update, step};
+use super::{customer, rate, text};
 
-/// Columns of a target without data, at usual lengths.
+/// Columns that the null target answers with, at usual lengths.
 const NAME: Column = Column::text(Varchar, "DLcbVwLx");
 const STREET: Column = Column::text(Varchar, "OpkmVqfRcJhDbHn");
 const STATE: Column = Column::text(Char, "GM");
@@ -33,7 +34,7 @@ const CUSTOMER_ROW: &[Column] = &[
     DISCOUNT,
     BALANCE,
 ];
-/// As much of C_DATA as is shown.
+/// The part of C_DATA that the null target shows.
 pub(super) const DATA_MADE: &str = "1 1 1 1 1 10.00 \
     nKtUwdZkXbQaCsPmEfGhVyLjRoTiNuBqWcDxSzHgFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoRiTuYwNqBcDxEzSgFhJlKvMpOrAeUyItWnQbCdEsZfXaGjHkV\
     mLoPiRuTwYqNcBxDzEgShFlJvKpMrOeAyUtIwQnEbCdZsXfGaHjVkLmPoR";
@@ -115,21 +116,31 @@ static HISTORY: Statement = Statement::new(
 )
 .takes(&[Int, SmallInt, Int, Int, SmallInt, Timestamp, Numeric, Varchar]);
 
-pub(super) const ROW: &[&Statement] = &[
-    &WAREHOUSE_READ,
-    &WAREHOUSE_WRITE,
-    &DISTRICT_READ,
-    &DISTRICT_WRITE,
-    &customer::BY_NAME,
-    &CUSTOMER_READ,
-    &CUSTOMER_WRITE,
-    &DATA_READ,
-    &DATA_WRITE,
-    &HISTORY,
-];
-pub(super) const BATCH: &[&Statement] = &[&WAREHOUSE, &DISTRICT, &customer::BY_NAME, &CUSTOMER, &DATA, &HISTORY];
+step! {
+    /// The statements of Payment.
+    struct Plan { warehouse: Update, district: Update, by_name, customer: Update, data: Update, history }
+}
 
-/// Characters of C_DATA kept (1.3.1), and shown (2.5.3.3).
+/// Each read and each write is a statement.
+pub(super) const APART: Plan = Plan {
+    warehouse: Update::Apart { read: &WAREHOUSE_READ, write: &WAREHOUSE_WRITE },
+    district: Update::Apart { read: &DISTRICT_READ, write: &DISTRICT_WRITE },
+    by_name: &customer::BY_NAME,
+    customer: Update::Apart { read: &CUSTOMER_READ, write: &CUSTOMER_WRITE },
+    data: Update::Apart { read: &DATA_READ, write: &DATA_WRITE },
+    history: &HISTORY,
+};
+/// Each statement writes a row and returns it.
+pub(super) const RETURNING: Plan = Plan {
+    warehouse: Update::Returning { update: &WAREHOUSE },
+    district: Update::Returning { update: &DISTRICT },
+    by_name: &customer::BY_NAME,
+    customer: Update::Returning { update: &CUSTOMER },
+    data: Update::Returning { update: &DATA },
+    history: &HISTORY,
+};
+
+/// C_DATA stores 500 characters (1.3.1) and the screen shows 200 (2.5.3.3).
 const DATA_LENGTH: usize = 500;
 const DATA_SHOWN: usize = 200;
 
@@ -212,58 +223,50 @@ impl NamedAddress {
     }
 }
 
-pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment) -> Result<PaymentOutput, Error> {
-    if profile.style == Style::Procedure {
-        return procedure::payment(session, profile.isolation, input).await;
-    }
-    session.begin(profile.isolation, Access::ReadWrite);
-    let (w, d) = (input.w_id.into(), input.d_id.into());
-    let (c_w, c_d) = (input.c_w_id.into(), input.c_d_id.into());
+pub(super) async fn run(
+    session: &mut Session,
+    plan: &Plan,
+    isolation: Isolation,
+    input: &Payment,
+) -> Result<PaymentOutput, Error> {
+    session.begin(isolation, Access::ReadWrite);
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let c_w = input.c_w_id.into();
+    let c_d = input.c_d_id.into();
     let amount = Decimal::cents(input.amount).into();
-    // No statement of Payment has several rows to write: without RETURNING the other styles are `row`.
-    let returning = session.dialect().multi_row_update() == MultiRowUpdate::FromReturning;
-    let by_rows = profile.style == Style::Row || !returning;
 
     // The warehouse first: its row is the hottest, and a snapshot taken at its lock is the freshest.
-    let mut wave = StatementBatch::new();
-    if by_rows {
-        wave.call(&WAREHOUSE_WRITE, &[w, amount]).call(&WAREHOUSE_READ, &[w]);
-        wave.call(&DISTRICT_WRITE, &[w, d, amount]).call(&DISTRICT_READ, &[w, d]);
-    } else {
-        wave.call(&WAREHOUSE, &[w, amount]).call(&DISTRICT, &[w, d, amount]);
-    }
-    let places = wave.len();
-    let pay = |wave: &mut StatementBatch<'_>, c_id: i32| {
-        let c_id = c_id.into();
-        if by_rows {
-            wave.call(&CUSTOMER_WRITE, &[c_w, c_d, c_id, amount]).call(&CUSTOMER_READ, &[c_w, c_d, c_id]);
-        } else {
-            wave.call(&CUSTOMER, &[c_w, c_d, c_id, amount]);
-        }
-    };
+    let mut batch = StatementBatch::new();
+    pay(&mut batch, plan.warehouse, &[w, amount]);
+    pay(&mut batch, plan.district, &[w, d, amount]);
+    let places = batch.len();
     match &input.customer {
-        CustomerBy::Number(c_id) => pay(&mut wave, *c_id),
-        // By name the customer is looked up where the customer lives, which may be remote.
+        CustomerBy::Number(c_id) => pay(&mut batch, plan.customer, &[c_w, c_d, (*c_id).into(), amount]),
+        // The name is looked up in the customer's own district, which may be remote.
         CustomerBy::LastName(name) => {
-            wave.call(&customer::BY_NAME, &[c_w, c_d, name.as_str().into()]);
+            batch.call(plan.by_name, &[c_w, c_d, name.as_str().into()]);
         }
     }
-    let mut answers = session.send_all(&wave).await?;
+    let mut answers = session.send_all(&batch).await?;
     let mut paid = answers.split_off(places);
     let c_id = match &input.customer {
         CustomerBy::Number(c_id) => *c_id,
         CustomerBy::LastName(_) => {
             let c_id = customer::middle(read(&paid)?)?.int(0)?;
-            let mut wave = StatementBatch::new();
-            pay(&mut wave, c_id);
-            paid = session.send_all(&wave).await?;
+            let mut batch = StatementBatch::new();
+            pay(&mut batch, plan.customer, &[c_w, c_d, c_id.into(), amount]);
+            paid = session.send_all(&batch).await?;
             c_id
         }
     };
     let (warehouse, district) = answers.split_at(places / 2);
-    let (warehouse, district, row) = (read(warehouse)?.only()?, read(district)?.only()?, read(&paid)?.only()?);
+    let warehouse = read(warehouse)?.only()?;
+    let district = read(district)?.only()?;
+    let row = read(&paid)?.only()?;
     let h_date_us = warehouse.timestamp(6)?;
-    let (warehouse, district) = (NamedAddress::read(warehouse, 0)?, NamedAddress::read(district, 0)?);
+    let warehouse = NamedAddress::read(warehouse, 0)?;
+    let district = NamedAddress::read(district, 0)?;
     let c_credit: Text<2> = text(row, 10)?;
 
     // W_NAME, four blanks, D_NAME.
@@ -273,26 +276,25 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     let c_data = if c_credit.as_str() == "BC" {
         let key = [c_w, c_d, c_id_value];
         let mut data = data_prefix(input, c_id);
-        if by_rows {
-            read_data(session, &key, &mut data).await?;
+        if let Update::Apart { read, .. } = plan.data {
+            read_data(session, read, &key, &mut data).await?;
         }
-        let mut wave = StatementBatch::new();
-        let statement = if by_rows { &DATA_WRITE } else { &DATA };
-        wave.call(statement, &[key[0], key[1], key[2], data.as_str().into()]).call(&HISTORY, &history);
-        let [written, inserted] = session.send_and_commit(&wave).await?;
+        let mut batch = StatementBatch::new();
+        let (Update::Returning { update: write } | Update::Apart { write, .. }) = plan.data;
+        batch.call(write, &[key[0], key[1], key[2], data.as_str().into()]).call(plan.history, &history);
+        let [written, inserted] = session.send_and_commit(&batch).await?;
         written.expect_affected(1)?;
         inserted.expect_affected(1)?;
-        drop(wave);
-        if by_rows {
-            data.truncate(DATA_SHOWN);
-        } else {
-            data = written.only()?.text(0)?.to_owned();
+        drop(batch);
+        match plan.data {
+            Update::Returning { .. } => data = written.only()?.text(0)?.to_owned(),
+            Update::Apart { .. } => data.truncate(DATA_SHOWN),
         }
         Some(data)
     } else {
-        let mut wave = StatementBatch::new();
-        wave.call(&HISTORY, &history);
-        let [inserted] = session.send_and_commit(&wave).await?;
+        let mut batch = StatementBatch::new();
+        batch.call(plan.history, &history);
+        let [inserted] = session.send_and_commit(&batch).await?;
         inserted.expect_affected(1)?;
         None
     };
@@ -316,7 +318,17 @@ pub(super) async fn run(session: &mut Session, profile: Profile, input: &Payment
     })
 }
 
-/// The answer with the row, behind that of the write if that was a statement of its own.
+/// Adds the statements that pay an amount, the last value, and read the row. The read takes all values but the amount.
+fn pay<'a>(batch: &mut StatementBatch<'a>, row: Update, key_and_amount: &[Value<'a>]) {
+    match row {
+        Update::Returning { update } => batch.call(update, key_and_amount),
+        Update::Apart { read, write } => {
+            batch.call(write, key_and_amount).call(read, &key_and_amount[..key_and_amount.len() - 1])
+        }
+    };
+}
+
+/// Finds the answer that holds the row: the only one, or the one after the write's.
 fn read(answers: &[Answer]) -> Result<&Answer, Error> {
     match answers {
         [answer] => Ok(answer),
@@ -325,17 +337,22 @@ fn read(answers: &[Answer]) -> Result<&Answer, Error> {
     }
 }
 
-/// Puts the customer's C_DATA behind `data`, cut at its length.
-async fn read_data(session: &mut Session, key: &[Value<'_>; 3], data: &mut String) -> Result<(), Error> {
-    let mut wave = StatementBatch::new();
-    wave.call(&DATA_READ, key);
-    let [old] = session.send(&wave).await?;
+/// Reads the customer's C_DATA, appends it to `data`, and cuts `data` to the column's length.
+async fn read_data(
+    session: &mut Session,
+    read: &'static Statement,
+    key: &[Value<'_>; 3],
+    data: &mut String,
+) -> Result<(), Error> {
+    let mut batch = StatementBatch::new();
+    batch.call(read, key);
+    let [old] = session.send(&batch).await?;
     data.push_str(old.only()?.text(0)?);
     data.truncate(DATA_LENGTH);
     Ok(())
 }
 
-/// C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).
+/// Formats C_ID C_D_ID C_W_ID D_ID W_ID H_AMOUNT, in this order (2.5.2.2).
 fn data_prefix(input: &Payment, c_id: i32) -> String {
     let Payment { w_id, d_id, c_w_id, c_d_id, amount, .. } = input;
     format!("{c_id} {c_d_id} {c_w_id} {d_id} {w_id} {} ", Decimal::cents(*amount))

@@ -1,19 +1,20 @@
-//! The statements of the transactions as text, for whoever looks at them one by one.
+//! The statements of the transactions as text.
 
 use ::tpcc::input::Kind;
-use target::{Dialect, null_reply};
+use target::{Dialect, Statement, null_reply};
 
-use super::{Style, by_transaction};
+use super::Style;
+use super::plan::Plan;
 use crate::values::Generator;
 
 /// A statement of a transaction, as a database takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementText {
-    /// Its name, as results show it: `new_order.district`. One that several transactions share is named after none.
+    /// Its name in results, such as `new_order.district`. One that several transactions share starts with its table.
     pub name: &'static str,
     /// The transaction that sends it.
     pub transaction: Kind,
-    /// How many rows it is written for; 1 of a statement that can't have several.
+    /// The number of rows that it is written for; 1 if the statement is not multi-row.
     pub rows: usize,
     /// The database's own SQL, as [`target::Session::ask`] takes it.
     pub sql: String,
@@ -21,8 +22,13 @@ pub struct StatementText {
     pub parameters: Vec<null_reply::Kind>,
 }
 
-/// The statements of all transactions in a style, in the order of the profiles; a multi-row statement for as many rows as
-/// lie in the middle of what is usual. None in a style that the database does not have.
+/// The statements of each transaction in a style; none in a style that the database does not have.
+fn by_transaction(style: Style, dialect: &dyn Dialect) -> Vec<(Kind, Vec<&'static Statement>)> {
+    Plan::resolve(style, dialect).map(Plan::by_transaction).unwrap_or_default()
+}
+
+/// The statements of all transactions in a style as text, in the order of the profiles. A multi-row statement is written
+/// for the middle of its usual numbers of rows.
 pub fn statement_texts(style: Style, dialect: &dyn Dialect) -> Vec<StatementText> {
     let each = by_transaction(style, dialect).into_iter();
     each.flat_map(|(transaction, statements)| {
@@ -35,8 +41,8 @@ pub fn statement_texts(style: Style, dialect: &dyn Dialect) -> Vec<StatementText
     .collect()
 }
 
-/// A statement of style `row` with its parameters named after the columns that they are for, and generators of values
-/// as the transactions draw them on so many warehouses.
+/// A statement of style `row` with parameters named after their columns, and generators that draw the parameters' values
+/// as the transactions do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The database's own SQL, parameters as `:c_id`.
@@ -47,10 +53,10 @@ pub struct Named {
     pub writes: bool,
 }
 
-/// The statement of this name with parameters by name.
+/// The statement of this name with named parameters, for a number of warehouses.
 ///
 /// # Errors
-/// There is none: the names that there are.
+/// Lists the names if no statement has this one.
 pub fn named(name: &str, dialect: &dyn Dialect, warehouses: i32) -> Result<Named, String> {
     let all: Vec<_> = by_transaction(Style::Row, dialect).into_iter().flat_map(|(_, statements)| statements).collect();
     let Some(statement) = all.iter().find(|statement| statement.name == name) else {
@@ -96,14 +102,14 @@ fn column_of(sql: &str, place: &str) -> Option<String> {
     is_column(next).then(|| next.to_owned())
 }
 
-/// How values of a column are drawn, as they are in the transactions.
+/// The generator that draws a column's values as the transactions do.
 fn generator(column: &str, kind: null_reply::Kind, inserts: bool, warehouses: i32) -> String {
     match column {
         _ if column.ends_with("w_id") => format!("uniform(1, {warehouses})"),
         _ if column.ends_with("d_id") => "uniform(1, 10)".to_owned(),
         _ if column.ends_with("c_id") => "nurand(1023, 1, 3000)".to_owned(),
         _ if column.ends_with("i_id") => "nurand(8191, 1, 100000)".to_owned(),
-        // Orders that are not there yet.
+        // Orders that don't exist yet.
         _ if column.ends_with("o_id") && inserts => "sequence(1000000)".to_owned(),
         "no_o_id" => "uniform(2101, 3000)".to_owned(),
         _ if column.ends_with("o_id") => "uniform(1, 3000)".to_owned(),

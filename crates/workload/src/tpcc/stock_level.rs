@@ -6,13 +6,13 @@ use target::null_reply::Kind::{BigInt, Int, SmallInt};
 use target::null_reply::Reply;
 use target::{Error, Session, Statement, StatementBatch};
 
-use super::{Profile, Style, procedure};
+use super::plan::step;
 
 static DISTRICT: Statement =
     Statement::new("stock_level.district", "SELECT d_next_o_id FROM district WHERE d_w_id = $1 AND d_id = $2")
         .takes(&[Int, SmallInt])
         .replies(Reply::rows(1, &[Column::int(Int, 3001)]));
-/// The stock of the home warehouse, whichever supplied the line.
+/// Counts the stock of the home warehouse, whichever warehouse supplied the line.
 static LOW_STOCK: Statement = Statement::new(
     "stock_level.low_stock",
     "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock \
@@ -22,7 +22,12 @@ static LOW_STOCK: Statement = Statement::new(
 .takes(&[Int, SmallInt, Int, SmallInt])
 .replies(Reply::rows(1, &[Column::int(BigInt, 20)]));
 
-pub(super) const STATEMENTS: &[&Statement] = &[&DISTRICT, &LOW_STOCK];
+step! {
+    /// The statements of Stock-Level, the same in every style and dialect.
+    struct Plan { district, low_stock }
+}
+
+pub(super) const PLAN: Plan = Plan { district: &DISTRICT, low_stock: &LOW_STOCK };
 
 /// What Stock-Level shows (2.8.3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,23 +36,17 @@ pub struct StockLevelOutput {
     pub low_stock: i32,
 }
 
-/// Two statements, each a transaction of its own: committed data are all it needs (2.8.2.3).
-pub(super) async fn run(
-    session: &mut Session,
-    profile: Profile,
-    input: &StockLevel,
-) -> Result<StockLevelOutput, Error> {
-    if profile.style == Style::Procedure {
-        return procedure::stock_level(session, profile.isolation, input).await;
-    }
-    let (w, d) = (input.w_id.into(), input.d_id.into());
-    let mut wave = StatementBatch::new();
-    wave.call(&DISTRICT, &[w, d]);
-    let [district] = session.send(&wave).await?;
+/// Runs two statements, each a transaction of its own: Stock-Level needs only committed data (2.8.2.3).
+pub(super) async fn run(session: &mut Session, input: &StockLevel) -> Result<StockLevelOutput, Error> {
+    let w = input.w_id.into();
+    let d = input.d_id.into();
+    let mut batch = StatementBatch::new();
+    batch.call(PLAN.district, &[w, d]);
+    let [district] = session.send(&batch).await?;
     let next_o_id = district.only()?.int(0)?;
 
-    let mut wave = StatementBatch::new();
-    wave.call(&LOW_STOCK, &[w, d, next_o_id.into(), input.threshold.into()]);
-    let [count] = session.send(&wave).await?;
+    let mut batch = StatementBatch::new();
+    batch.call(PLAN.low_stock, &[w, d, next_o_id.into(), input.threshold.into()]);
+    let [count] = session.send(&batch).await?;
     Ok(StockLevelOutput { low_stock: count.only()?.int(0)? })
 }

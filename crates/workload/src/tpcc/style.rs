@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 use target::Dialect;
 
-/// How a transaction's statements are cut. It alone can change a result several times over, so it is always named.
+/// How a transaction is divided into statements. The style alone can change a result severalfold, so every result names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// One row a statement, read and then written, one round trip each.
     Row,
     /// Multi-row statements that write and return at once, one round trip each.
     Batch,
-    /// As [`Style::Batch`], and statements that don't wait for each other's answers share a flight.
+    /// As [`Style::Batch`], but statements that don't need each other's answers share a round trip.
     Pipeline,
-    /// The whole transaction as a routine inside the server, one round trip.
+    /// A routine inside the server runs the whole transaction in one round trip.
     Procedure,
 }
 

@@ -117,7 +117,7 @@ impl Workload for Tpcc {
             placement.insert("foreign_keys".to_owned(), "declared".to_owned());
         }
         let transactions = TpccTransactions {
-            profile: Profile { style: self.style, isolation },
+            profile: Profile::new(self.style, isolation, dialect)?,
             mix: self.mix,
             constants: catalog.run,
             first_warehouse: plan.first_warehouse as i32,
@@ -291,7 +291,7 @@ impl Transactions for TpccTransactions {
     }
 
     async fn prepare(&self, session: &mut Session) -> Result<(), Error> {
-        prepare(session, self.profile.style).await
+        prepare(session, self.profile).await
     }
 
     /// Spread over the warehouses, each fixed to a warehouse and a district.

@@ -101,17 +101,17 @@ impl Database {
         let mut sessions = Vec::new();
         for style in &styles {
             let mut session = self.session().await;
-            prepare(&mut session, *style).await.unwrap();
-            sessions.push(session);
+            let profile = Profile::new(*style, isolation, session.dialect()).unwrap();
+            prepare(&mut session, profile).await.unwrap();
+            sessions.push((session, profile));
         }
         let mut outputs = Vec::with_capacity(transactions);
         for turn in 0..transactions {
-            let style = styles[turn % styles.len()];
-            let session = &mut sessions[turn % styles.len()];
+            let (session, profile) = &mut sessions[turn % styles.len()];
             let count = terminals.len();
             let input = terminals[turn % count].next_input();
-            let output = execute(session, Profile { style, isolation }, &input).await;
-            outputs.push(output.unwrap_or_else(|e| panic!("{e} in {style} of {input:?}")));
+            let output = execute(session, *profile, &input).await;
+            outputs.push(output.unwrap_or_else(|e| panic!("{e} in {} of {input:?}", profile.style)));
         }
         outputs
     }

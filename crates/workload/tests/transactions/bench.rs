@@ -57,15 +57,15 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) async fn new(url: &Url, style: Style, book: &SharedBook) -> Bench {
         let mut session = Session::connect(url).await.unwrap();
-        prepare(&mut session, style).await.unwrap();
-        let profile = Profile { style, isolation: session.dialect().default_isolation() };
+        let profile = Profile::new(style, session.dialect().default_isolation(), session.dialect()).unwrap();
+        prepare(&mut session, profile).await.unwrap();
         Bench { session, profile, url: url.clone(), book: book.clone() }
     }
 
     /// A session beside this one.
     pub(crate) async fn another(&self) -> Bench {
         let mut session = Session::connect(&self.url).await.unwrap();
-        prepare(&mut session, self.profile.style).await.unwrap();
+        prepare(&mut session, self.profile).await.unwrap();
         Bench { session, profile: self.profile, url: self.url.clone(), book: self.book.clone() }
     }
 

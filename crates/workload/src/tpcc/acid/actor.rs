@@ -64,10 +64,11 @@ impl Actor {
     /// `patience` is how long an answer may take until the session is taken for one that waits for another.
     pub(super) async fn connect(url: &Url, isolation: Isolation, patience: Duration) -> Result<Self, Error> {
         let mut session = Session::connect(url).await?;
-        prepare(&mut session, Style::Row).await?;
+        let profile = Profile::new(Style::Row, isolation, session.dialect())?;
+        prepare(&mut session, profile).await?;
         let (inbox, mut asked) = mpsc::unbounded_channel::<(Ask, Reply)>();
         let task = tokio::spawn(async move {
-            let mut stage = Stage { session, isolation, is_refused: false };
+            let mut stage = Stage { session, profile, is_refused: false };
             while let Some((ask, reply)) = asked.recv().await {
                 let _ = reply.send(stage.perform(ask).await);
             }
@@ -175,7 +176,7 @@ pub(super) fn named(e: &Error) -> String {
 
 struct Stage {
     session: Session,
-    isolation: Isolation,
+    profile: Profile,
     /// Whether the transaction was refused, so that what would follow in it must not be done.
     is_refused: bool,
 }
@@ -193,14 +194,14 @@ impl Stage {
             }
             Ask::Begin => {
                 self.is_refused = false;
-                self.session.begin(self.isolation, Access::ReadWrite);
+                self.session.begin(self.profile.isolation, Access::ReadWrite);
                 Ok(Got::Done)
             }
             Ask::Call(statement, values) => {
-                let mut wave = StatementBatch::new();
-                wave.call(statement, &values);
+                let mut batch = StatementBatch::new();
+                batch.call(statement, &values);
                 self.guard()?;
-                let answered = self.session.send(&wave).await;
+                let answered = self.session.send(&batch).await;
                 self.keep(answered.map(|[answer]| Got::Answer(answer))).await
             }
             Ask::Query(sql, values) => {
@@ -232,10 +233,9 @@ impl Stage {
         if let Some(breakpoint) = breakpoint {
             self.session.stop_at(breakpoint);
         }
-        let profile = Profile { style: Style::Row, isolation: self.isolation };
         let mut refusals = Vec::new();
         loop {
-            match execute(&mut self.session, profile, input).await {
+            match execute(&mut self.session, self.profile, input).await {
                 Ok(output) => return Ok(Got::Output(Box::new(output), refusals)),
                 Err(e) if e.class() == Class::Retry && refusals.len() < attempts => {
                     refusals.push(named(&e));
@@ -247,7 +247,7 @@ impl Stage {
     }
 
     async fn change(&mut self, statements: &[(String, Vec<Value<'static>>)]) -> Result<(), Error> {
-        self.session.begin(self.isolation, Access::ReadWrite);
+        self.session.begin(self.profile.isolation, Access::ReadWrite);
         for (sql, values) in statements {
             self.session.query(sql, values).await?;
         }

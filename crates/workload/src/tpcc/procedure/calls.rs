@@ -1,43 +1,61 @@
-//! The calls: a transaction's input as parameters, and what it shows out of the rows that come back.
+//! The calls of the routines: they pass a transaction's input as parameters and read its output from the rows.
 
 use ::tpcc::UNUSED_ITEM;
-use ::tpcc::input::{CustomerBy, Delivery, Kind, NewOrder, OrderStatus, Payment, StockLevel};
+use ::tpcc::input::{CustomerBy, Delivery, Input, Kind, NewOrder, OrderStatus, Payment, StockLevel};
 use ::tpcc::money::{Cents, total_amount};
-use target::{Answer, Decimal, Error, Isolation, Row, Session, Value};
+use target::{Answer, Decimal, Error, Isolation, RoutineLanguage, Row, Session, Value};
 
 use super::super::delivery::district_index;
 use super::super::payment::{Address, NamedAddress};
 use super::super::{
-    Delivered, NewOrderOutput, OrderStatusOutput, OrderedLine, PaymentOutput, StatusLine, StockLevelOutput, rate, text,
+    Delivered, NewOrderOutput, OrderStatusOutput, OrderedLine, Output, PaymentOutput, StatusLine, StockLevelOutput,
+    rate, text,
 };
-use super::{ROUTINES, language};
+use super::call_of;
 
-async fn call(session: &mut Session, isolation: Isolation, kind: Kind, values: &[Value<'_>]) -> Result<Answer, Error> {
-    let statement = ROUTINES[kind.index()].statement(language(session)?);
-    session.transact(isolation, statement, values).await
+/// Runs one transaction in one call.
+pub(in super::super) async fn execute(
+    session: &mut Session,
+    isolation: Isolation,
+    language: RoutineLanguage,
+    input: &Input,
+) -> Result<Output, Error> {
+    match input {
+        Input::NewOrder(input) => {
+            new_order(session, isolation, language, input).await.map(Box::new).map(Output::NewOrder)
+        }
+        Input::Payment(input) => payment(session, isolation, language, input).await.map(Box::new).map(Output::Payment),
+        Input::OrderStatus(input) => {
+            order_status(session, isolation, language, input).await.map(Box::new).map(Output::OrderStatus)
+        }
+        Input::Delivery(input) => delivery(session, isolation, language, input).await.map(Output::Delivery),
+        Input::StockLevel(input) => stock_level(session, isolation, language, input).await.map(Output::StockLevel),
+    }
 }
 
-/// The first row, which holds the header of them all.
+/// The first row; every row repeats the order's header.
 fn header(answer: &Answer, kind: Kind) -> Result<Row<'_>, Error> {
     answer.get(0).ok_or_else(|| Error::integrity(format!("{}: an order without lines", kind.name())))
 }
 
-pub(in super::super) async fn new_order(
+async fn new_order(
     session: &mut Session,
     isolation: Isolation,
+    language: RoutineLanguage,
     input: &NewOrder,
 ) -> Result<NewOrderOutput, Error> {
     let lines = lines_in_key_order(input);
     let all_local = i32::from(input.all_local()).into();
     let values = [input.w_id.into(), input.d_id.into(), input.c_id.into(), all_local, lines.as_str().into()];
-    let answer = call(session, isolation, Kind::NewOrder, &values).await?;
+    let answer = session.transact(isolation, call_of(Kind::NewOrder, language), &values).await?;
 
     let header = header(&answer, Kind::NewOrder)?;
     let mut shown: Vec<Option<OrderedLine>> = input.lines.iter().map(|_| None).collect();
     for row in answer.rows() {
         let at = usize::try_from(row.int(7)? - 1).ok().filter(|at| *at < shown.len());
         let at = at.ok_or_else(|| Error::integrity("a line came back that was not entered"))?;
-        let (line, i_price) = (input.lines[at], row.cents(9)?);
+        let line = input.lines[at];
+        let i_price = row.cents(9)?;
         shown[at] = Some(OrderedLine {
             line,
             i_name: text(row, 8)?,
@@ -48,14 +66,16 @@ pub(in super::super) async fn new_order(
             dist_info: text(row, 12)?,
         });
     }
-    // Only an unused item may stay without an answer, and rolls the order back.
+    // Only the unused item may have no row, and it rolls the order back.
     for (line, shown) in input.lines.iter().zip(&shown) {
         if shown.is_none() != (line.i_id == UNUSED_ITEM) {
             return Err(Error::integrity(format!("the line of item {} has no answer, or one too many", line.i_id)));
         }
     }
     let lines: Vec<OrderedLine> = shown.into_iter().flatten().collect();
-    let (c_discount, w_tax, d_tax) = (rate(header, 4)?, rate(header, 2)?, rate(header, 3)?);
+    let c_discount = rate(header, 4)?;
+    let w_tax = rate(header, 2)?;
+    let d_tax = rate(header, 3)?;
     let sum = lines.iter().map(|line| line.amount).sum();
     Ok(NewOrderOutput {
         rolled_back: lines.len() < input.lines.len(),
@@ -71,8 +91,8 @@ pub(in super::super) async fn new_order(
     })
 }
 
-/// `[[number, item, supplying warehouse, quantity], …]`, always in the order of the key of STOCK, so that two orders
-/// can't wait for each other.
+/// Formats `[[number, item, supplying warehouse, quantity], …]` in the order of STOCK's key, so that two orders can't
+/// deadlock.
 fn lines_in_key_order(input: &NewOrder) -> String {
     let mut lines: Vec<_> = (1..).zip(input.lines.iter()).collect();
     lines.sort_by_key(|(number, line)| (line.supply_w_id, line.i_id, *number));
@@ -91,15 +111,17 @@ fn number_and_name(customer: &CustomerBy) -> [Value<'_>; 2] {
     }
 }
 
-pub(in super::super) async fn payment(
+async fn payment(
     session: &mut Session,
     isolation: Isolation,
+    language: RoutineLanguage,
     input: &Payment,
 ) -> Result<PaymentOutput, Error> {
     let [c_id, c_last] = number_and_name(&input.customer);
-    let (w, d, c_w, c_d) = (input.w_id.into(), input.d_id.into(), input.c_w_id.into(), input.c_d_id.into());
-    let values = [w, d, c_w, c_d, c_id, c_last, Decimal::cents(input.amount).into()];
-    let answer = call(session, isolation, Kind::Payment, &values).await?;
+    let Payment { w_id, d_id, c_w_id, c_d_id, amount, .. } = *input;
+    let amount = Decimal::cents(amount).into();
+    let values = [w_id.into(), d_id.into(), c_w_id.into(), c_d_id.into(), c_id, c_last, amount];
+    let answer = session.transact(isolation, call_of(Kind::Payment, language), &values).await?;
     let row = answer.only()?;
     let c_credit = text(row, 25)?;
     Ok(PaymentOutput {
@@ -121,14 +143,15 @@ pub(in super::super) async fn payment(
     })
 }
 
-pub(in super::super) async fn order_status(
+async fn order_status(
     session: &mut Session,
     isolation: Isolation,
+    language: RoutineLanguage,
     input: &OrderStatus,
 ) -> Result<OrderStatusOutput, Error> {
     let [c_id, c_last] = number_and_name(&input.customer);
     let values = [input.w_id.into(), input.d_id.into(), c_id, c_last];
-    let answer = call(session, isolation, Kind::OrderStatus, &values).await?;
+    let answer = session.transact(isolation, call_of(Kind::OrderStatus, language), &values).await?;
     let header = header(&answer, Kind::OrderStatus)?;
     let lines: Result<Vec<_>, Error> = answer.rows().map(|row| StatusLine::read(row, 8)).collect();
     Ok(OrderStatusOutput {
@@ -147,9 +170,12 @@ pub(in super::super) async fn order_status(
 pub(in super::super) async fn delivery(
     session: &mut Session,
     isolation: Isolation,
+    language: RoutineLanguage,
     input: &Delivery,
 ) -> Result<Delivered, Error> {
-    let answer = call(session, isolation, Kind::Delivery, &[input.w_id.into(), input.carrier_id.into()]).await?;
+    let answer = session
+        .transact(isolation, call_of(Kind::Delivery, language), &[input.w_id.into(), input.carrier_id.into()])
+        .await?;
     let mut delivered = Delivered::default();
     answer.expect_affected(delivered.o_ids.len())?;
     for row in answer.rows() {
@@ -158,12 +184,13 @@ pub(in super::super) async fn delivery(
     Ok(delivered)
 }
 
-pub(in super::super) async fn stock_level(
+async fn stock_level(
     session: &mut Session,
     isolation: Isolation,
+    language: RoutineLanguage,
     input: &StockLevel,
 ) -> Result<StockLevelOutput, Error> {
     let values = [input.w_id.into(), input.d_id.into(), input.threshold.into()];
-    let answer = call(session, isolation, Kind::StockLevel, &values).await?;
+    let answer = session.transact(isolation, call_of(Kind::StockLevel, language), &values).await?;
     Ok(StockLevelOutput { low_stock: answer.only()?.int(0)? })
 }

@@ -1,17 +1,16 @@
 //! Style `procedure`: each transaction as a routine inside the server, called in one round trip.
 //!
-//! The routines' SQL stands in a file a language and transaction, to be read beside its clause. In
-//! the database each carries a comment with the fingerprint of its source, so that a missing one
-//! and one of another version are noticed and made anew.
+//! A file for each language and transaction holds the routine's SQL, to be read beside its clause. In the database each
+//! routine has a comment with the fingerprint of its source, so that a missing or outdated routine is created again.
 
 mod calls;
 mod replies;
 
 use ::tpcc::input::Kind;
 use target::null_reply::Kind::{Int, Numeric, Text};
-use target::{Class, Error, RoutineLanguage, Session, Statement};
+use target::{Class, Dialect, Error, RoutineLanguage, Session, Statement};
 
-pub(super) use calls::{delivery, new_order, order_status, payment, stock_level};
+pub(super) use calls::{delivery, execute};
 
 /// A transaction's routine in every language.
 #[derive(Debug)]
@@ -75,33 +74,33 @@ impl Routine {
         format!("weighbridge {:016x}", fingerprint(self.source(language)))
     }
 
-    /// The statements that make it, in place of one that is there.
+    /// The statements that create or replace it.
     fn ddl(&self, language: RoutineLanguage) -> [String; 3] {
         language.replace(self.name, self.source(language), &self.comment(language))
     }
 }
 
-/// FNV-1a: the same in every build, as a comment in a database needs it.
+/// FNV-1a, which is the same in every build: the database stores it.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The calls of all routines.
-pub(super) fn statements(language: RoutineLanguage) -> Vec<&'static Statement> {
-    ROUTINES.iter().map(|routine| routine.statement(language)).collect()
+/// The call of a transaction's routine.
+pub(super) fn call_of(kind: Kind, language: RoutineLanguage) -> &'static Statement {
+    ROUTINES[kind.index()].statement(language)
 }
 
-/// The statements that make all routines, in place of those that are there.
+/// The statements that create or replace all routines.
 pub(super) fn ddl(language: RoutineLanguage) -> Vec<String> {
     ROUTINES.iter().flat_map(|routine| routine.ddl(language)).collect()
 }
 
-/// Makes the routines that are missing, or of another version.
+/// Creates the routines that are missing or outdated.
 ///
 /// # Errors
-/// The database's refusal, usually for want of a privilege; or if it has no routines.
+/// The database has no routines, or it refuses to create one, usually for lack of a privilege.
 pub async fn make_routines(session: &mut Session) -> Result<(), Error> {
-    let language = language(session)?;
+    let language = session.dialect().routines().ok_or_else(|| no_routines(session.dialect()))?;
     for routine in &ROUTINES {
         let there = session.query(language.comment_query(), &[routine.name.into()]).await?;
         let comment = routine.comment(language);
@@ -115,7 +114,7 @@ pub async fn make_routines(session: &mut Session) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says who can do what was refused.
+/// Adds to a refusal who can create the routine.
 fn refused(error: Error, routine: &str) -> Error {
     match error.class() {
         Class::Permanent => error.context(format_args!(
@@ -126,9 +125,8 @@ fn refused(error: Error, routine: &str) -> Error {
     }
 }
 
-fn language(session: &Session) -> Result<RoutineLanguage, Error> {
-    let dialect = session.dialect();
-    dialect.routines().ok_or_else(|| Error::permanent(format!("{} has no routines", dialect.name())))
+pub(super) fn no_routines(dialect: &dyn Dialect) -> Error {
+    Error::permanent(format!("{} has no routines", dialect.name()))
 }
 
 #[cfg(test)]
@@ -148,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Numbers and states that the files can only repeat.
+    /// The files repeat numbers and states of the code.
     #[test]
     fn the_files_agree_with_the_rest() {
         for language in LANGUAGES {

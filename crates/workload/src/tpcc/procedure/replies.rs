@@ -1,4 +1,4 @@
-//! What a target without data answers the calls: the columns of the PL/pgSQL functions.
+//! The rows with which the null target answers the calls: the columns of the PL/pgSQL functions.
 
 use target::null_reply::Kind::{Int, Text};
 use target::null_reply::{Column, Reply};
@@ -18,7 +18,7 @@ const FIRST: Column = Column::text(Text, "FJikSyXNtBbK");
 const MIDDLE: Column = Column::text(Text, "OE");
 const LAST: Column = Column::text(Text, "BARBARATION");
 
-/// A row a line of the list `[[number, item, supplying warehouse, quantity], …]`, but for the unused item.
+/// One row for each line of the list `[[number, item, supplying warehouse, quantity], …]` except the unused item.
 pub(super) const NEW_ORDER: Reply = Reply::listed(
     5,
     &[
