@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use record::query_plan::{How, Plan};
 use record::run::Tool;
 use record::timing::{Speedup, Timing, median_of};
 use record::tuning::{Certainty, CurvePoint, LessonResult, Outcome, Published, Side, Space, TuningResult, WriteCost};
-use target::plan::{How, Plan};
 use target::{Dialect, Protocol, ScratchSchema, Session, Url};
 use tpcc::rng::Stream;
 use workload::values::{Generator, Rows, Values};
