@@ -8,10 +8,12 @@ pub mod breakpoint;
 pub mod bulk;
 pub mod catalog;
 pub mod cockroachdb;
+mod ddl;
 mod dialect;
 mod error;
 pub mod finding;
 mod gateways;
+mod introspection;
 pub mod mysql;
 pub mod null;
 pub mod null_reply;
@@ -37,10 +39,13 @@ mod value;
 mod wire;
 pub mod yugabytedb;
 
-pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+pub use ddl::Ddl;
+pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, UnknownIsolation, Verified};
 pub use error::{Class, Error};
 pub use finding::{Finding, Level};
 pub use gateways::Gateways;
+pub use introspection::Introspection;
+pub use placement::DataPlacement;
 pub use routine::RoutineLanguage;
 pub use scratch_schema::{SchemaSql, ScratchSchema};
 pub use session::{Canceller, Description, Protocol, Session};
@@ -50,6 +55,7 @@ pub use statement_timing::StatementTiming;
 pub use topology::Topology;
 pub use url::{DEFAULT_URL, Url, UrlError};
 pub use value::{Decimal, OwnedValue, Value};
+pub use wire::WireKind;
 
 /// Every database that can be measured: adding one is adding its file and its line here.
 pub static DATABASES: &[&dyn Dialect] = &[
@@ -57,8 +63,8 @@ pub static DATABASES: &[&dyn Dialect] = &[
     &postgres::Postgres,
     &cockroachdb::CockroachDb,
     &yugabytedb::YugabyteDb,
-    &mysql::MySql,
-    &mysql::MariaDb,
+    &mysql::MYSQL,
+    &mysql::MARIADB,
     &tidb::TiDb,
     &nuodb::NuoDb,
     &crate::odbc::ODBC,

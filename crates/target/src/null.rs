@@ -4,8 +4,12 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::ddl::Ddl;
+use crate::dialect::{Dialect, Isolation, Verified};
+use crate::introspection::Introspection;
+use crate::placement::DataPlacement;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// The dialect of what has no language: statements stay as they are.
 #[derive(Debug)]
@@ -23,10 +27,6 @@ impl Dialect for Null {
         WireKind::Null
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version == VERSION
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer("its answers are made by this program")
     }
@@ -37,22 +37,6 @@ impl Dialect for Null {
 
     fn stores_data(&self) -> bool {
         false
-    }
-
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    fn pipelines(&self) -> bool {
-        true
-    }
-
-    fn routines(&self) -> Option<RoutineLanguage> {
-        Some(RoutineLanguage::PlPgSql)
     }
 
     fn isolations(&self) -> &'static [Isolation] {
@@ -66,9 +50,19 @@ impl Dialect for Null {
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level != Isolation::ReadCommitted
     }
+}
 
-    fn topology(&self) -> &'static [TopologyQuery] {
-        &[TopologyQuery::Unsupported("the null target keeps no data: nothing lies anywhere")]
+impl Ddl for Null {
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
     }
 
     fn has_statistics(&self) -> bool {
@@ -77,6 +71,18 @@ impl Dialect for Null {
 
     fn analyze(&self, _table: &str) -> String {
         String::new()
+    }
+}
+
+impl DataPlacement for Null {}
+
+impl Introspection for Null {
+    fn recognises(&self, version: &str) -> bool {
+        version == VERSION
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported("the null target keeps no data: nothing lies anywhere")]
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! Written from NuoDB's documentation and from its driver's source; no NuoDB server was at hand.
 
-use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::ddl::Ddl;
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified};
+use crate::introspection::Introspection;
 use crate::odbc::{Source, standard};
-use crate::placement::{Placement, Spread};
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::schema::Table;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// NuoDB's dialect.
 #[derive(Debug)]
@@ -21,18 +24,10 @@ impl Dialect for NuoDb {
         WireKind::Odbc
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.starts_with("NuoDB")
-    }
-
     fn verified(&self) -> Verified {
         Verified::No(
             "neither a server nor a driver can be had for the tests; its wire, ODBC, is tested with other drivers",
         )
-    }
-
-    fn topology(&self) -> &'static [TopologyQuery] {
-        TOPOLOGY
     }
 
     /// That of an admin process, which picks a transaction engine.
@@ -42,19 +37,6 @@ impl Dialect for NuoDb {
 
     fn adapt(&self, sql: String) -> String {
         standard(&sql)
-    }
-
-    /// The key decides where a row's version is stored.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
-        true
     }
 
     /// There is neither RETURNING nor an UPDATE with a second table.
@@ -75,11 +57,28 @@ impl Dialect for NuoDb {
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level != Isolation::ReadCommitted
     }
+}
+
+impl Ddl for NuoDb {
+    /// The key decides where a row's version is stored.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        true
+    }
 
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE TABLE {table}")
     }
+}
 
+impl DataPlacement for NuoDb {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions, Spread::Localities]
     }
@@ -100,6 +99,16 @@ impl Dialect for NuoDb {
             }
         }
         clause
+    }
+}
+
+impl Introspection for NuoDb {
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("NuoDB")
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        TOPOLOGY
     }
 }
 

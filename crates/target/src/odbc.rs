@@ -6,11 +6,13 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use odbc::{Connection, Diagnostic, Info, Value};
 
 use crate::Class;
-use crate::dialect::{
-    Dialect, Isolation, MYSQL_CLOCK, MultiRowUpdate, POSTGRES_CLOCK, SQLITE_CLOCK, Verified, WireKind,
-};
-use crate::schema::{ColumnType, JSON_CHARACTERS};
+use crate::ddl::{Ddl, standard_type};
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified};
+use crate::introspection::Introspection;
+use crate::placement::DataPlacement;
+use crate::schema::ColumnType;
 use crate::topology::TopologyQuery;
+use crate::wire::{WireKind, mysql, pg, sqlite};
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
 #[derive(Debug)]
@@ -78,7 +80,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &[],
         analyze: Some("ANALYZE"),
-        clock: Some(POSTGRES_CLOCK),
+        clock: pg::DEFAULTS.clock,
     },
     KnownDatabase {
         name: "MariaDB",
@@ -87,7 +89,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826", "HY000/1005"],
         analyze: Some("ANALYZE TABLE"),
-        clock: Some(MYSQL_CLOCK),
+        clock: mysql::DEFAULTS.clock,
     },
     KnownDatabase {
         name: "MySQL",
@@ -96,7 +98,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826"],
         analyze: Some("ANALYZE TABLE"),
-        clock: Some(MYSQL_CLOCK),
+        clock: mysql::DEFAULTS.clock,
     },
     // SQLITE_BUSY and SQLITE_LOCKED; SQLITE_CONSTRAINT.
     KnownDatabase {
@@ -106,7 +108,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[19],
         exists: &[],
         analyze: Some("ANALYZE"),
-        clock: Some(SQLITE_CLOCK),
+        clock: sqlite::DEFAULTS.clock,
     },
     // UPDATE_CONFLICT, DEADLOCK and LOCK_TIMEOUT; NETWORK_ERROR, CONNECTION_ERROR and IS_SHUTDOWN; UNIQUE_DUPLICATE.
     KnownDatabase {
@@ -198,19 +200,8 @@ impl Dialect for Odbc {
         WireKind::Odbc
     }
 
-    /// Any database can be behind a driver.
-    fn recognises(&self, _version: &str) -> bool {
-        false
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer("PostgreSQL 15, MariaDB 10.11 and SQLite, through their ODBC drivers")
-    }
-
-    fn topology(&self) -> &'static [TopologyQuery] {
-        &[TopologyQuery::Unsupported(
-            "ODBC has no way to ask how data lie: use the database's own scheme, if it has one here",
-        )]
     }
 
     fn default_port(&self) -> u16 {
@@ -226,41 +217,6 @@ impl Dialect for Odbc {
             sql = sql.replace(" LIMIT 1", " FETCH FIRST 1 ROWS ONLY");
         }
         sql
-    }
-
-    fn column_type(&self, kind: ColumnType) -> String {
-        match kind {
-            ColumnType::Decimal { .. } if self.scales_decimals() => "BIGINT".into(),
-            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-            ColumnType::SmallInt => "SMALLINT".into(),
-            ColumnType::Int => "INTEGER".into(),
-            ColumnType::BigInt => "BIGINT".into(),
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            // TIMESTAMP is the standard's name, and in some databases that of something else.
-            ColumnType::Timestamp => self.facts.timestamp.clone().unwrap_or_else(|| "TIMESTAMP".into()),
-            ColumnType::Uuid => "CHAR(36)".into(),
-            ColumnType::Json => format!("VARCHAR({JSON_CHARACTERS})"),
-        }
-    }
-
-    /// Not every database can add one.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
-    /// Not in every database.
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    fn already_exists(&self, code: &str) -> bool {
-        let state = code.split('/').next().unwrap_or(code);
-        matches!(state, "42S01" | "42S11" | "42P07" | "42710") || self.facts.database.exists.contains(&code)
     }
 
     fn multi_row_update(&self) -> MultiRowUpdate {
@@ -283,6 +239,36 @@ impl Dialect for Odbc {
     fn clock(&self) -> Option<&'static str> {
         self.facts.database.clock
     }
+}
+
+impl Ddl for Odbc {
+    fn column_type(&self, kind: ColumnType) -> String {
+        match kind {
+            ColumnType::Decimal { .. } if self.scales_decimals() => "BIGINT".into(),
+            // TIMESTAMP is the standard's name; in some databases it means something else.
+            ColumnType::Timestamp => self.facts.timestamp.clone().unwrap_or_else(|| standard_type(kind)),
+            kind => standard_type(kind),
+        }
+    }
+
+    /// Not every database can add one.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    /// Not in every database.
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn already_exists(&self, code: &str) -> bool {
+        let state = code.split('/').next().unwrap_or(code);
+        matches!(state, "42S01" | "42S11" | "42P07" | "42710") || self.facts.database.exists.contains(&code)
+    }
 
     fn has_statistics(&self) -> bool {
         self.facts.database.analyze.is_some()
@@ -290,6 +276,21 @@ impl Dialect for Odbc {
 
     fn analyze(&self, table: &str) -> String {
         format!("{} {table}", self.facts.database.analyze.unwrap_or("ANALYZE"))
+    }
+}
+
+impl DataPlacement for Odbc {}
+
+impl Introspection for Odbc {
+    /// Any database can be behind a driver.
+    fn recognises(&self, _version: &str) -> bool {
+        false
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported(
+            "ODBC has no way to ask how data lie: use the database's own scheme, if it has one here",
+        )]
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::Dialect;
+use crate::schema::{Index, Table};
 
 /// A way of spreading data. A dialect declares those that its database has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,64 @@ impl FromStr for Sharding {
             "range" => Ok(Sharding::Range),
             _ => Err(format!("`{text}` is no key sharding: use hash or range")),
         }
+    }
+}
+
+/// How a database spreads its tables over a cluster. By default it has no means to.
+pub trait DataPlacement {
+    /// The means of spreading data that the database has; others are refused.
+    fn spreads(&self) -> &'static [Spread] {
+        &[]
+    }
+
+    /// The localities of the partitions if the user names none.
+    fn usual_localities(&self, _partitions: u32) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why this placement excludes foreign keys; `None` if it does not.
+    fn refuses_foreign_keys(&self, _placement: &Placement) -> Option<&'static str> {
+        None
+    }
+
+    /// The columns of a primary key or an index, each with its sharding or order.
+    fn key_columns(&self, columns: &[&str], _placement: &Placement) -> String {
+        columns.join(", ")
+    }
+
+    /// The clause at the very end of CREATE TABLE that spreads the table.
+    fn spread_clause(&self, _table: &Table, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread a table right after CREATE TABLE.
+    fn spread_table(&self, _table: &Table, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The clause at the very end of CREATE INDEX that spreads an index of a table with a spreading column.
+    fn spread_index_clause(&self, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread an index right after CREATE INDEX.
+    fn spread_index(&self, _table: &Table, _index: &Index, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The name under which rows with this value of the spreading column load fastest.
+    fn rows_of(&self, table: &Table, _placement: &Placement, _key: i32) -> String {
+        table.name.to_owned()
+    }
+
+    /// The cluster setting that limits how fast replicas move.
+    fn snapshot_rate(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for how much data the cluster still has to move between its nodes.
+    fn unsettled(&self) -> Option<&'static str> {
+        None
     }
 }
 

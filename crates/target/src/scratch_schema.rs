@@ -18,22 +18,6 @@ pub struct SchemaSql {
     pub exists: &'static str,
 }
 
-/// PostgreSQL's and its kin's.
-pub(crate) const POSTGRES: SchemaSql = SchemaSql {
-    create: "CREATE SCHEMA {}",
-    enter: "SET search_path TO {}",
-    drop: "DROP SCHEMA {} CASCADE",
-    exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
-};
-
-/// MySQL's and its kin's.
-pub(crate) const MYSQL: SchemaSql = SchemaSql {
-    create: "CREATE DATABASE {} CHARACTER SET utf8mb4",
-    enter: "USE {}",
-    drop: "DROP DATABASE {}",
-    exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
-};
-
 /// A schema of our own, or a file of our own beside an embedded database's.
 #[derive(Clone, Debug)]
 pub struct ScratchSchema {
@@ -54,7 +38,7 @@ impl ScratchSchema {
     /// # Errors
     /// If the database can't have one.
     pub fn of(url: &Url, name: &str) -> Result<Self, Error> {
-        let (url, kind) = match (&url.place, url.dialect().scratch_schema()) {
+        let (url, kind) = match (&url.place, url.dialect().wire().defaults().scratch_schema) {
             (Endpoint::Sqlite(file), _) => {
                 let mut beside = file.clone().into_os_string();
                 beside.push(format!("-{name}"));

@@ -86,7 +86,7 @@ impl Session {
 
     /// Refuses a server of another kind than the URL's scheme says: its dialect, and its name in the result, would be wrong.
     async fn expect_its_database(&mut self) -> Result<(), Error> {
-        if !matches!(self.wire, Wire::Mysql(_) | Wire::Postgres(_)) {
+        if !self.dialect.wire().defaults().tells_version {
             return Ok(());
         }
         let version = self.query("SELECT version()", &[]).await?.only()?.text(0)?.to_owned();

@@ -12,14 +12,44 @@ use crate::dialect::Dialect;
 use crate::finding::Setting;
 use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
+use crate::scratch_schema::SchemaSql;
 use crate::statement::positional;
 use crate::statement_batch::Rows;
 use crate::value::timestamp_from_text;
+use crate::wire::{CatalogSql, WireDefaults};
 use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, StatementBatch, Value};
 
 mod bulk;
 
 pub(crate) use bulk::Bulk;
+
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "MySQL",
+    bulk_path: "LOAD DATA LOCAL, or multi-row INSERT",
+    tells_version: true,
+    backend: Some("SELECT CONNECTION_ID()"),
+    cancel: Some("KILL QUERY {}"),
+    // Free of time zones.
+    clock: Some("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"),
+    scratch_schema: Some(SchemaSql {
+        create: "CREATE DATABASE {} CHARACTER SET utf8mb4",
+        enter: "USE {}",
+        drop: "DROP DATABASE {}",
+        exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
+    }),
+    quote: '`',
+    text_literal: |text| format!("'{}'", text.replace('\'', "''").replace('\\', "\\\\")),
+    catalog: Some(CatalogSql {
+        columns: "SELECT column_name FROM information_schema.columns \
+                  WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY ordinal_position",
+        // There are no partial indexes.
+        indexes: "SELECT index_name, COALESCE(column_name, ''), '' FROM information_schema.statistics \
+                  WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY index_name, seq_in_index",
+        bytes: None,
+    }),
+    drop_index: "DROP INDEX {index} ON {table}",
+    ..WireDefaults::STANDARD
+};
 
 pub(crate) const TABLE_EXISTS: &str =
     "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = $1";

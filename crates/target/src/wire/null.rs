@@ -5,7 +5,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::null::{Delay, VERSION, fraction};
 use crate::statement_batch::Rows;
+use crate::wire::WireDefaults;
 use crate::{Answer, Error, Statement, StatementBatch, Value};
+
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "none: answered in this process",
+    bulk_path: "none: nothing is kept",
+    pipelines: true,
+    ..WireDefaults::STANDARD
+};
 
 #[derive(Debug)]
 pub(crate) struct Session {

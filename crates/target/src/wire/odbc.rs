@@ -11,11 +11,15 @@ use crate::odbc::{KnownDatabase, Source, known, learn};
 use crate::schema::Table;
 use crate::statement::positional;
 use crate::statement_batch::{Call, Rows};
+use crate::wire::WireDefaults;
 use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Statement, StatementBatch, Value};
 
 mod bulk;
 
 pub(crate) use bulk::Bulk;
+
+pub(crate) const DEFAULTS: WireDefaults =
+    WireDefaults { name: "ODBC", bulk_path: "INSERT with arrays of parameters", ..WireDefaults::STANDARD };
 
 /// Standard SQL can't say it: the insert is tried, and a key that is there already is no error.
 const UNLESS_THERE: &str = " ON CONFLICT DO NOTHING";

@@ -21,7 +21,9 @@ use tokio_postgres::types::Type;
 use crate::dialect::{Dialect, Isolation};
 use crate::finding::Setting;
 use crate::postgres::Address;
+use crate::scratch_schema::SchemaSql;
 use crate::statement_batch::{self, Call};
+use crate::wire::{CatalogSql, WireDefaults};
 use crate::{Answer, Class, Error, Statement, StatementBatch, Value};
 use line::{Line, lost, tag};
 use refusal::{FAILED_TRANSACTION, Refusal, garbled, unexpected};
@@ -29,6 +31,41 @@ use rows::{Cells, Column};
 
 pub(crate) use bulk::Bulk;
 pub(crate) use rows::Rows;
+
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "PostgreSQL",
+    bulk_path: "COPY BINARY",
+    tells_version: true,
+    pipelines: true,
+    backend: Some("SELECT pg_backend_pid()"),
+    cancel: Some("SELECT pg_cancel_backend({})"),
+    // Not the start of the transaction.
+    clock: Some("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"),
+    scratch_schema: Some(SchemaSql {
+        create: "CREATE SCHEMA {}",
+        enter: "SET search_path TO {}",
+        drop: "DROP SCHEMA {} CASCADE",
+        exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
+    }),
+    placeholder: |number| format!("${number}"),
+    // The form with E does not depend on standard_conforming_strings.
+    text_literal: |text| {
+        let prefix = if text.contains('\\') { "E" } else { "" };
+        format!("{prefix}'{}'", text.replace('\'', "''").replace('\\', "\\\\"))
+    },
+    catalog: Some(CatalogSql {
+        columns: "SELECT CAST(attname AS TEXT) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 \
+                  AND NOT attisdropped ORDER BY attnum",
+        indexes: "SELECT CAST(i.relname AS TEXT), COALESCE(CAST(a.attname AS TEXT), ''), \
+                  CAST(CASE WHEN x.indpred IS NULL THEN '' ELSE 'partial' END AS TEXT) \
+                  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
+                  CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(n, place) \
+                  LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
+                  WHERE x.indrelid = to_regclass($1) ORDER BY i.relname, k.place",
+        bytes: None,
+    }),
+    ..WireDefaults::STANDARD
+};
 
 pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident($1)) AND relkind IN ('r', 'p', 'v', 'f', 'm')";
 

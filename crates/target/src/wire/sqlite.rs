@@ -15,7 +15,27 @@ use crate::schema::Table;
 use crate::sqlite::{BEGIN_WRITER, Sqlite};
 use crate::statement_batch::{Call, Rows};
 use crate::value::timestamp_text;
+use crate::wire::{CatalogSql, WireDefaults};
 use crate::{Answer, Class, Error, OwnedValue, StatementBatch, Value};
+
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "none: in this process",
+    bulk_path: "prepared INSERT",
+    // SQLite counts days, to the millisecond.
+    clock: Some("CAST(ROUND((julianday('now') - 2440587.5) * 86400000000) AS INTEGER)"),
+    placeholder: |number| format!("?{number}"),
+    scaled_decimals: true,
+    catalog: Some(CatalogSql {
+        columns: "SELECT name FROM pragma_table_info($1) ORDER BY cid",
+        indexes: "SELECT l.name, COALESCE(i.name, ''), CASE l.partial WHEN 0 THEN '' ELSE 'partial' END \
+                  FROM pragma_index_list($1) l, pragma_index_info(l.name) i ORDER BY l.name, i.seqno",
+        // SQLite counts page by page, which is why the topology leaves it out.
+        bytes: Some(
+            "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = $1)",
+        ),
+    }),
+    ..WireDefaults::STANDARD
+};
 
 pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
 
