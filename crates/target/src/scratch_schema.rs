@@ -38,7 +38,7 @@ impl ScratchSchema {
     /// # Errors
     /// If the database can't have one.
     pub fn of(url: &Url, name: &str) -> Result<Self, Error> {
-        let (url, kind) = match (&url.place, url.dialect().wire().defaults().scratch_schema) {
+        let (url, kind) = match (&url.endpoint, url.dialect().wire().defaults().scratch_schema) {
             (Endpoint::Sqlite(file), _) => {
                 let mut beside = file.clone().into_os_string();
                 beside.push(format!("-{name}"));

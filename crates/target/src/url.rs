@@ -12,7 +12,7 @@ pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
 #[derive(Clone)]
 pub struct Url {
     dialect: &'static dyn Dialect,
-    pub(crate) place: Endpoint,
+    pub(crate) endpoint: Endpoint,
 }
 
 /// Where the database is, in its wire's own terms.
@@ -55,7 +55,7 @@ impl Url {
                 known.join(", ")
             )));
         };
-        let place = match dialect.wire() {
+        let endpoint = match dialect.wire() {
             WireKind::Sqlite => sqlite::parse(rest).map(Endpoint::Sqlite),
             WireKind::Mysql => mysql::parse(rest, dialect).map(Endpoint::Mysql),
             WireKind::Null => null::parse(rest).map(Endpoint::Null),
@@ -64,7 +64,7 @@ impl Url {
             WireKind::Odbc => odbc::parse(rest, dialect).map(Endpoint::Odbc),
             WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Endpoint::Postgres),
         };
-        Ok(Self { dialect, place: place.map_err(UrlError)? })
+        Ok(Self { dialect, endpoint: endpoint.map_err(UrlError)? })
     }
 
     /// The database's dialect.
@@ -74,7 +74,7 @@ impl Url {
 
     /// Whether both name the same database of the same kind, perhaps by different ways in.
     pub(crate) fn same_database_as(&self, other: &Url) -> bool {
-        let same_name = match (&self.place, &other.place) {
+        let same_name = match (&self.endpoint, &other.endpoint) {
             (Endpoint::Mysql(a), Endpoint::Mysql(b)) => a.db_name() == b.db_name(),
             (Endpoint::Postgres(a), Endpoint::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
             (Endpoint::Null(a), Endpoint::Null(b)) => a == b,
@@ -90,12 +90,12 @@ impl Url {
     /// made as the copy of another one.
     pub(crate) fn maintenance(&self) -> Option<(Url, String)> {
         const OTHER: &str = "postgres";
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Postgres(address) if self.dialect.copies_databases() => {
                 let name = address.config.get_dbname().filter(|name| *name != OTHER)?.to_owned();
                 let mut other = address.clone();
                 other.config.dbname(OTHER);
-                Some((Url { dialect: self.dialect, place: Endpoint::Postgres(other) }, name))
+                Some((Url { dialect: self.dialect, endpoint: Endpoint::Postgres(other) }, name))
             }
             _ => None,
         }
@@ -103,12 +103,12 @@ impl Url {
 
     /// The same kind of embedded database in another file.
     pub(crate) fn at_file(&self, file: PathBuf) -> Url {
-        Url { dialect: self.dialect, place: Endpoint::Sqlite(file) }
+        Url { dialect: self.dialect, endpoint: Endpoint::Sqlite(file) }
     }
 
     /// The host that it names; `None` for an embedded database, and where only a driver knows it.
     pub fn host(&self) -> Option<String> {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
             Endpoint::Postgres(address) => Some(postgres::host(&address.config)),
             Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Sqlite(_) => None,
@@ -117,7 +117,7 @@ impl Url {
 
     /// The file of an embedded database.
     pub fn file(&self) -> Option<&std::path::Path> {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Sqlite(path) => Some(path),
             Endpoint::Mysql(_) | Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Postgres(_) => None,
         }
@@ -132,7 +132,7 @@ fn without_secrets(text: &str) -> &str {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
             Endpoint::Null(delay) => write!(f, "null:{delay}"),
             Endpoint::Odbc(source) => f.write_str(&source.shown),
