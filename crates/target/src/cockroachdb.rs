@@ -155,7 +155,8 @@ impl Ddl for CockroachDb {
 
     fn import(&self, table: &Table, urls: &[String]) -> Option<String> {
         let urls: Vec<String> = urls.iter().map(|url| format!("'{}'", url.replace('\'', "''"))).collect();
-        let (name, columns) = (table.name, table.column_list());
+        let name = table.name;
+        let columns = table.column_list();
         Some(format!("IMPORT INTO {name} ({columns}) CSV DATA ({}) WITH nullif = ''", urls.join(", ")))
     }
 

@@ -2,7 +2,6 @@
 
 use mysql_async::{ClientIdentity, Opts, OptsBuilder, SslOpts};
 
-use crate::RoutineLanguage;
 use crate::ddl::{Ddl, standard_type};
 use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified};
 use crate::finding::{Level, Setting, Wanted};
@@ -13,6 +12,7 @@ use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
 use crate::topology::TopologyQuery;
 use crate::wire::WireKind;
+use crate::{RoutineLanguage, UrlError};
 
 /// The dialect of a server with InnoDB tables.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) mod family {
         }
     }
 
-    /// Transactions open by themselves, since autocommit is off; only the level is said, when it changes.
+    /// The server opens transactions, because autocommit is off; only a change of level needs a statement.
     pub(crate) fn begin(isolation: Isolation) -> String {
         format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", isolation.sql())
     }
@@ -363,7 +363,7 @@ pub static MARIADB: InnoDb = InnoDb {
 const STATEMENT_CACHE: usize = 1024;
 
 /// Reads what follows the scheme; a password may come from `MYSQL_PWD`.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, UrlError> {
     let scheme = dialect.name();
     let form = format!("write {scheme}://user:password@host:port/database");
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
@@ -371,7 +371,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
     let opts = Opts::from_url(&format!("mysql:{address}"))
         .map_err(|_| format!("the {scheme} URL can't be read: {form}, with special characters percent-encoded"))?;
     if opts.db_name().is_none_or(str::is_empty) {
-        return Err(format!("the {scheme} URL names no database: {form}"));
+        return Err(format!("the {scheme} URL names no database: {form}").into());
     }
     let after_user = address.rsplit_once('@').map_or(address.trim_start_matches('/'), |(_, host)| host);
     let names_port = after_user
@@ -397,7 +397,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
 
 /// `ssl-mode`, `ssl-ca`, `ssl-cert`, `ssl-key`. Every mode that asks for TLS verifies certificate and name, since the driver
 /// does not know how to leave out the name alone.
-fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
+fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, UrlError> {
     let mut tls = Tls::default();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
@@ -417,7 +417,7 @@ fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
             ("ssl-key", file) => tls.key = Some(file),
             (name, _) => {
                 let known = "ssl-mode, ssl-ca, ssl-cert, ssl-key";
-                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are {known}"));
+                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are {known}").into());
             }
         }
     }
@@ -436,7 +436,8 @@ fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
 
 /// The URL, without its password.
 pub(crate) fn display(scheme: &str, opts: &Opts) -> String {
-    let (user, host, database) =
-        (opts.user().unwrap_or_default(), opts.ip_or_hostname(), opts.db_name().unwrap_or_default());
+    let user = opts.user().unwrap_or_default();
+    let host = opts.ip_or_hostname();
+    let database = opts.db_name().unwrap_or_default();
     format!("{scheme}://{user}@{host}:{}/{database}", opts.tcp_port())
 }

@@ -5,7 +5,6 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use odbc::{Connection, Diagnostic, Info, Value};
 
-use crate::Class;
 use crate::ddl::{Ddl, standard_type};
 use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified};
 use crate::introspection::Introspection;
@@ -13,6 +12,7 @@ use crate::placement::DataPlacement;
 use crate::schema::ColumnType;
 use crate::topology::TopologyQuery;
 use crate::wire::{WireKind, mysql, pg, sqlite};
+use crate::{Class, UrlError};
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(crate) struct KnownDatabase {
     duplicate: &'static [i32],
     /// SQLSTATE and native code of what DDL would make and is there already.
     exists: &'static [&'static str],
-    /// What stands before a table's name to refresh its statistics.
+    /// The words before a table's name to refresh its statistics.
     analyze: Option<&'static str>,
     /// The expression for its clock.
     clock: Option<&'static str>,
@@ -159,12 +159,12 @@ pub(crate) fn learn(connection_string: &str, connection: &Connection) -> &'stati
     let mut learned = LEARNED.lock().unwrap_or_else(PoisonError::into_inner);
     learned.entry(connection_string.to_owned()).or_insert_with(|| {
         // A few strings a data source, kept as long as the process.
-        Box::leak(Box::new(Odbc { facts: Facts::of(connection) }))
+        Box::leak(Box::new(Odbc { facts: Facts::from_connection(connection) }))
     })
 }
 
 impl Facts {
-    fn of(connection: &Connection) -> Self {
+    fn from_connection(connection: &Connection) -> Self {
         let answer = |sql: &str| connection.execute(sql).ok().map(|answer| answer.rows);
         // Asked in SQL, for the driver's own lists of capabilities are often wrong. What the database
         // doesn't understand at all, tells nothing.
@@ -320,7 +320,7 @@ const SECRETS: [&str; 5] = ["pwd", "password", "secret", "token", "accesskey"];
 const SQLITE_TIMEOUT: &str = ";Timeout=1000";
 
 /// Reads what follows the scheme: a connection string. A password may come from `ODBC_PASSWORD`.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, UrlError> {
     let scheme = dialect.name();
     let attributes = attributes(rest, scheme)?;
     let has = |names: &[&str]| attributes.iter().any(|(name, _)| names.contains(&name.to_ascii_lowercase().as_str()));
@@ -328,7 +328,8 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
         return Err(format!(
             "the {scheme} URL names no driver: write for example \
              odbc:Driver={{PostgreSQL Unicode}};Server=host;Database=database;Uid=user"
-        ));
+        )
+        .into());
     }
     let secret = |name: &str| SECRETS.iter().any(|part| name.to_ascii_lowercase().contains(part));
     let shown: Vec<String> =
@@ -354,11 +355,12 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
 }
 
 /// The attributes of a connection string; a value in braces may hold semicolons.
-fn attributes(text: &str, scheme: &str) -> Result<Vec<(String, String)>, String> {
+fn attributes(text: &str, scheme: &str) -> Result<Vec<(String, String)>, UrlError> {
     let unreadable = |what: &str| {
         Err(format!(
             "the {scheme} URL's connection string {what}: write Name=value;Name=value, a value with ; in braces"
-        ))
+        )
+        .into())
     };
     let mut attributes = Vec::new();
     let mut rest = text;

@@ -26,8 +26,7 @@ pub enum Spread {
 }
 
 impl Spread {
-    /// Its name in messages: `sqlite has no partitions`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Spread::Partitions => "partitions",
             Spread::Localities => "localities of partitions",
@@ -36,6 +35,13 @@ impl Spread {
             Spread::Tablets => "tablets",
             Spread::Sharding => "choice of key sharding",
         }
+    }
+}
+
+/// Its name in messages: `sqlite has no partitions`.
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -58,13 +64,13 @@ impl fmt::Display for Sharding {
 }
 
 impl FromStr for Sharding {
-    type Err = String;
+    type Err = PlacementError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, PlacementError> {
         match text {
             "hash" => Ok(Sharding::Hash),
             "range" => Ok(Sharding::Range),
-            _ => Err(format!("`{text}` is no key sharding: use hash or range")),
+            _ => Err(PlacementError::Sharding(text.to_owned())),
         }
     }
 }
@@ -151,6 +157,46 @@ pub struct Placement {
 /// The longest list of localities that the load's catalog holds.
 pub const LOCALITIES_CHARACTERS: u16 = 2000;
 
+/// A placement that can't be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlacementError {
+    /// The database lacks this means of spreading data.
+    #[error("{database} has no {spread}")]
+    Unsupported {
+        /// The database's name.
+        database: &'static str,
+        /// What it lacks.
+        spread: Spread,
+    },
+    /// There are more parts than keys.
+    #[error("{option} {parts} for {keys} warehouses: some would be empty")]
+    TooManyParts {
+        /// The option that asked for the parts.
+        option: &'static str,
+        /// How many it asked for.
+        parts: u32,
+        /// How many keys there are.
+        keys: i32,
+    },
+    /// The number of localities is not the number of partitions.
+    #[error("--localities names {localities} places, but there are {partitions} partitions")]
+    Localities {
+        /// How many are named.
+        localities: usize,
+        /// How many partitions there are.
+        partitions: u32,
+    },
+    /// The load's catalog can't hold the list of localities.
+    #[error("--localities is longer than {LOCALITIES_CHARACTERS} characters")]
+    LocalitiesTooLong,
+    /// A locality is not of the form `tier=value`.
+    #[error("`{0}` is no locality: write tier=value, such as region=us-east1")]
+    Locality(String),
+    /// A key sharding has another name.
+    #[error("`{0}` is no key sharding: use hash or range")]
+    Sharding(String),
+}
+
 impl Placement {
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
@@ -161,7 +207,7 @@ impl Placement {
     ///
     /// # Errors
     /// One line that says what can't be had, or what is too much.
-    pub fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
+    pub fn check(&self, dialect: &dyn Dialect) -> Result<(), PlacementError> {
         let asked = [
             (Spread::Partitions, self.partitions.is_some()),
             (Spread::Localities, !self.localities.is_empty()),
@@ -172,24 +218,21 @@ impl Placement {
         ];
         let lacking = asked.iter().find(|(spread, asked)| *asked && !dialect.spreads().contains(spread));
         if let Some((spread, _)) = lacking {
-            return Err(format!("{} has no {}", dialect.name(), spread.name()));
+            return Err(PlacementError::Unsupported { database: dialect.name(), spread: *spread });
         }
         // Tablets by hash may well be more: nobody knows which of them a key falls into.
         let by_range = self.tablets.filter(|_| self.sharding == Some(Sharding::Range));
         for (option, parts) in [("--partitions", self.partitions), ("--split", self.ranges), ("--tablets", by_range)] {
             if let Some(parts) = parts.filter(|parts| i64::from(*parts) > i64::from(self.keys)) {
-                return Err(format!("{option} {parts} for {} warehouses: some would be empty", self.keys));
+                return Err(PlacementError::TooManyParts { option, parts, keys: self.keys });
             }
         }
         if !self.localities.is_empty() && self.partitions != Some(self.localities.len() as u32) {
-            return Err(format!(
-                "--localities names {} places, but there are {} partitions",
-                self.localities.len(),
-                self.partitions.unwrap_or(0)
-            ));
+            let partitions = self.partitions.unwrap_or(0);
+            return Err(PlacementError::Localities { localities: self.localities.len(), partitions });
         }
         if self.localities.join(",").len() > usize::from(LOCALITIES_CHARACTERS) {
-            return Err(format!("--localities is longer than {LOCALITIES_CHARACTERS} characters"));
+            return Err(PlacementError::LocalitiesTooLong);
         }
         Ok(())
     }
@@ -253,7 +296,8 @@ impl fmt::Display for Placement {
 ///
 /// With more parts than keys, some slices are empty.
 pub fn slices(keys: RangeInclusive<i32>, parts: u32) -> Vec<RangeInclusive<i32>> {
-    let (first, count) = (i64::from(*keys.start()), i64::from(*keys.end()) - i64::from(*keys.start()) + 1);
+    let first = i64::from(*keys.start());
+    let count = i64::from(*keys.end()) - first + 1;
     let bound = |part: i64| (first + part * count / i64::from(parts)) as i32;
     (0..i64::from(parts)).map(|part| bound(part)..=bound(part + 1) - 1).collect()
 }
@@ -267,11 +311,11 @@ fn starts(keys: i32, parts: u32) -> Vec<i32> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn locality(text: &str) -> Result<String, String> {
+pub fn locality(text: &str) -> Result<String, PlacementError> {
     let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     match text.split_once('=') {
         Some((tier, value)) if plain(tier) && plain(value) => Ok(text.to_owned()),
-        _ => Err(format!("`{text}` is no locality: write tier=value, such as region=us-east1")),
+        _ => Err(PlacementError::Locality(text.to_owned())),
     }
 }
 
@@ -315,7 +359,7 @@ mod tests {
 
     #[test]
     fn what_a_database_lacks_is_refused_by_name() {
-        let refusal = |placement: &Placement, dialect: &dyn Dialect| placement.check(dialect).unwrap_err();
+        let refusal = |placement: &Placement, dialect: &dyn Dialect| placement.check(dialect).unwrap_err().to_string();
         let partitions = Placement { keys: 4, partitions: Some(2), ..Default::default() };
         assert_eq!(refusal(&partitions, &crate::sqlite::Sqlite), "sqlite has no partitions");
         assert!(partitions.check(&crate::postgres::Postgres).is_ok());

@@ -49,16 +49,16 @@ pub enum How {
 /// How a database is asked for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explain {
-    /// What stands before a statement to see its plan without running it.
+    /// The words before a statement to show its plan without running it.
     pub plain: &'static str,
-    /// What stands before a statement to have it run and see its plan with what was counted; the same as `plain` where
-    /// it is run apart and its counters are read.
+    /// The words before a statement to run it and show its plan with counters; the same as `plain` if the statement runs
+    /// apart and the session's counters are read.
     pub run: &'static str,
-    /// How the answer is read.
+    /// The form of the answer.
     pub form: Form,
 }
 
-/// How a plan is written.
+/// The form of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A document, as PostgreSQL has it.
@@ -127,7 +127,7 @@ impl Session {
 
     async fn explained(&mut self, prefix: &str, sql: &str, form: Form) -> Result<Plan, Error> {
         if form == Form::SqliteLoops {
-            // It looks for changes of the schema by other connections only when it runs something.
+            // SQLite notices other connections' schema changes only when it runs a statement.
             self.ask("SELECT COUNT(*) FROM sqlite_master", &[], crate::Protocol::Simple).await?;
         }
         let answer = self.ask(&format!("{prefix} {sql}"), &[], crate::Protocol::Simple).await?;

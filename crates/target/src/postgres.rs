@@ -7,7 +7,6 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::RoutineLanguage;
 use crate::ddl::{Ddl, standard_type};
 use crate::dialect::{Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
@@ -18,6 +17,7 @@ use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
 use crate::topology::TopologyQuery;
 use crate::wire::WireKind;
+use crate::{RoutineLanguage, UrlError};
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -114,7 +114,8 @@ impl DataPlacement for Postgres {
         if table.spread_by.is_none() {
             return Vec::new();
         }
-        let (name, partitions) = (table.name, placement.partitions());
+        let name = table.name;
+        let partitions = placement.partitions();
         let bound = |number: usize| match partitions.get(number) {
             Some(keys) if number > 0 => keys.start().to_string(),
             Some(_) => "MINVALUE".to_owned(),
@@ -127,7 +128,7 @@ impl DataPlacement for Postgres {
         numbers.map(sql).collect()
     }
 
-    /// The partition itself: a COPY into the whole table looks for the partition row by row.
+    /// The partition: a COPY into the whole table finds the partition of each row anew.
     fn rows_of(&self, table: &Table, placement: &Placement, key: i32) -> String {
         let partition = placement.partitions().iter().position(|keys| keys.contains(&key));
         match (table.spread_by, partition) {
@@ -302,14 +303,16 @@ pub(crate) struct Address {
 /// Reads what follows the scheme, with what libpq's variables and `~/.pgpass` add.
 ///
 /// `sslmode` is ours rather than the driver's: `require` verifies the server too, as `verify-full` does.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, UrlError> {
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let (mut tls, mut others) = (Tls::default(), Vec::new());
+    let mut tls = Tls::default();
+    let mut others = Vec::new();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
             ("sslmode", "disable") => tls.wanted = Some(false),
             ("sslmode", mode @ ("require" | "verify-ca" | "verify-full")) => {
-                (tls.wanted, tls.any_name) = (Some(true), mode == "verify-ca");
+                tls.wanted = Some(true);
+                tls.any_name = mode == "verify-ca";
             }
             ("sslmode", _) => {
                 return Err("sslmode in the URL: use disable, verify-ca, or require or verify-full (both verify \

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::UrlError;
 use crate::ddl::{Ddl, standard_type};
 use crate::dialect::{Access, Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
@@ -183,7 +184,7 @@ const SETTINGS: &[Setting] = &[
 ];
 
 /// Reads what follows `sqlite:`.
-pub(crate) fn parse(rest: &str) -> Result<PathBuf, String> {
+pub(crate) fn parse(rest: &str) -> Result<PathBuf, UrlError> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     match path {
         "" => Err("the sqlite URL names no file: write sqlite:weighbridge.db".into()),

@@ -101,7 +101,7 @@ impl DataPlacement for TiDb {
         family::refuses_foreign_keys(placement)
     }
 
-    /// A policy for each place, and the partitions bound to theirs; then the regions, which TiDB strews by itself.
+    /// A policy per locality, and the partitions bound to theirs; then the regions, which TiDB scatters itself.
     fn spread_table(&self, table: &Table, placement: &Placement) -> Vec<String> {
         if table.spread_by.is_none() {
             return Vec::new();

@@ -77,7 +77,7 @@ impl Ddl for YugabyteDb {
         false
     }
 
-    /// Each DDL statement commits by itself.
+    /// Each DDL statement commits on its own.
     fn transactional_ddl(&self) -> bool {
         false
     }
@@ -119,7 +119,7 @@ impl DataPlacement for YugabyteDb {
         &[Spread::Tablets, Spread::Sharding]
     }
 
-    /// Said for every column, since what is meant without a word is a setting of the cluster.
+    /// Written for every column, because the default is a setting of the cluster.
     fn key_columns(&self, columns: &[&str], placement: &Placement) -> String {
         let first = if by_range(placement) { "ASC" } else { "HASH" };
         let order = |at: usize| if at == 0 { first } else { "ASC" };
@@ -182,7 +182,7 @@ const TOPOLOGY: &[TopologyQuery] = &[
              WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'i') AND NOT COALESCE(x.indisprimary, FALSE)"],
         renamed: &[],
     },
-    // Leaders are told since 2025.2; before, only how many tablets there are.
+    // Version 2025.2 and later show the leaders; earlier ones only the number of tablets.
     TopologyQuery::Parts {
         unit: Some("tablets"),
         queries: &[

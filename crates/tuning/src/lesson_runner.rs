@@ -46,7 +46,7 @@ pub struct Options {
 /// # Errors
 /// If the database can't have one.
 pub fn schema(url: &Url) -> Result<ScratchSchema, Error> {
-    Ok(ScratchSchema::of(url, SCHEMA)?)
+    Ok(ScratchSchema::for_url(url, SCHEMA)?)
 }
 
 /// Runs lessons and leaves the database as it was. `tell` hears of each step.

@@ -133,14 +133,16 @@ fn mysql(table: &Table) -> Plan {
 
 fn tidb(table: &Table) -> Plan {
     let mut plan = Plan { unit: ROWS.to_owned(), ..Plan::default() };
-    let (mut work, mut keys) = (None, None);
+    let mut work = None;
+    let mut keys = None;
     let mut filtered = false;
     for row in &table.rows {
         let cell = |name: &str| table.cell(row, name);
         let operator = cell("id").unwrap_or("");
         let object = cell("access object").unwrap_or("");
         let number = |name: &str| cell(name).and_then(|rows| rows.parse::<f64>().ok());
-        let (estimated, actual) = (number("estrows"), number("actrows"));
+        let estimated = number("estrows");
+        let actual = number("actrows");
         let mut line = operator.to_owned();
         if !object.is_empty() {
             line.push_str(&format!(" {object}"));
@@ -223,8 +225,8 @@ fn sqlite(table: &Table) -> Plan {
             (false, None) => How::Scan,
         };
         let covering = detail.contains("COVERING INDEX");
-        let (estimated_rows, rows) = (None, None);
-        plan.accesses.push(TableAccess { table: name.to_owned(), index, how, covering, estimated_rows, rows });
+        let table = name.to_owned();
+        plan.accesses.push(TableAccess { table, index, how, covering, estimated_rows: None, rows: None });
     }
     plan
 }

@@ -79,14 +79,14 @@ pub(crate) struct Session {
     /// `None` while a bulk load has it, and for good if that load was dropped.
     conn: Option<Conn>,
     dialect: &'static dyn Dialect,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Prepared>,
     /// The level that was last set.
     level: String,
     /// The level of the transaction that opens with the next statement.
     pending_level: Option<String>,
     in_transaction: bool,
-    /// Whether a statement outside a transaction commits by itself.
+    /// Whether a statement outside a transaction commits on its own.
     commits_each: bool,
     /// Whether the server takes LOAD DATA LOCAL; asked for once.
     local_infile: Option<bool>,
@@ -120,7 +120,7 @@ impl Session {
     }
 
     async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Prepared, Error> {
-        let key = (std::ptr::from_ref(statement) as usize, rows);
+        let key = statement.key(rows);
         if let Some(prepared) = self.prepared.get(&key) {
             return Ok(prepared.clone());
         }
@@ -346,8 +346,16 @@ fn date(us: i64) -> Wired {
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).datetime();
     let small = |v: i8| v.unsigned_abs();
     let micros = at.subsec_nanosecond().unsigned_abs() / 1000;
-    let (year, month, day) = (at.year().unsigned_abs(), small(at.month()), small(at.day()));
-    Wired::Date(year, month, day, small(at.hour()), small(at.minute()), small(at.second()), micros)
+    let year = at.year().unsigned_abs();
+    Wired::Date(
+        year,
+        small(at.month()),
+        small(at.day()),
+        small(at.hour()),
+        small(at.minute()),
+        small(at.second()),
+        micros,
+    )
 }
 
 /// A column as text.
@@ -373,7 +381,8 @@ pub(crate) fn value(row: &mysql_async::Row, column: usize) -> Result<OwnedValue,
             let small = |v: &u8| i8::try_from(*v).map_err(|e| e.to_string());
             let year = i16::try_from(*year).map_err(|e| e.to_string())?;
             let nanosecond = i32::try_from(us * 1000).map_err(|e| e.to_string())?;
-            let (month, day) = (small(month)?, small(day)?);
+            let month = small(month)?;
+            let day = small(day)?;
             let at = DateTime::new(year, month, day, small(hour)?, small(minute)?, small(second)?, nanosecond);
             let zoned = at.and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC)).map_err(|e| e.to_string())?;
             OwnedValue::Timestamp(zoned.timestamp().as_microsecond())
@@ -389,7 +398,7 @@ fn from_bytes(bytes: &[u8], kind: ColumnType) -> Result<OwnedValue, String> {
     let unreadable = || format!("`{text}` can't be read");
     Ok(match kind {
         ColumnType::MYSQL_TYPE_DECIMAL | ColumnType::MYSQL_TYPE_NEWDECIMAL => {
-            OwnedValue::Decimal(decimal(text).ok_or_else(unreadable)?)
+            OwnedValue::Decimal(Decimal::from_text(text).ok_or_else(unreadable)?)
         }
         ColumnType::MYSQL_TYPE_TINY
         | ColumnType::MYSQL_TYPE_SHORT
@@ -404,12 +413,6 @@ fn from_bytes(bytes: &[u8], kind: ColumnType) -> Result<OwnedValue, String> {
         }
         _ => OwnedValue::Text(text.to_owned()),
     })
-}
-
-fn decimal(text: &str) -> Option<Decimal> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let unscaled = format!("{whole}{fraction}").parse().ok()?;
-    Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
 }
 
 /// Classes an error by its number, never by its text.
@@ -464,16 +467,6 @@ fn hint(code: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decimals_keep_every_digit_and_the_sign() {
-        let parsed = |text| decimal(text).map(|d| (d.unscaled, d.scale));
-        assert_eq!(parsed("-0.05"), Some((-5, 2)));
-        assert_eq!(parsed("300000.00"), Some((30_000_000, 2)));
-        assert_eq!(parsed("7"), Some((7, 0)));
-        assert_eq!(parsed("1e3"), None);
-        assert_eq!(parsed("99999999999999999999"), None);
-    }
 
     #[test]
     fn dates_go_in_as_they_come_out() {

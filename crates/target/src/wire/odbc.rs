@@ -47,11 +47,11 @@ struct Served {
     scaled: bool,
     offered: Vec<odbc::Isolation>,
     level: Option<Isolation>,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Prepared>,
     /// The user's own, by their text.
     texts: HashMap<String, odbc::Statement>,
-    /// Whether a statement outside a transaction commits by itself.
+    /// Whether a statement outside a transaction commits on its own.
     commits_each: bool,
 }
 
@@ -253,7 +253,7 @@ impl Served {
             (dialect, false)
         };
         let offered = connection.isolations().map_err(named)?;
-        // Transactions open by themselves, which saves the round trip of BEGIN.
+        // The server opens transactions, which saves the round trip of BEGIN.
         connection.set_autocommit(false).map_err(named)?;
         let database = known(&name);
         Ok(Self {
@@ -338,7 +338,7 @@ impl Served {
     }
 
     fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<&mut Prepared, Error> {
-        let key = key(statement, rows);
+        let key = statement.key(rows);
         if !self.prepared.contains_key(&key) {
             let (sql, order) = positional(&self.dialect.adapt(statement.expand(rows)));
             let prepared = self.connection.prepare(&sql).map_err(|e| self.error(e).context(statement.name))?;
@@ -356,7 +356,7 @@ impl Served {
         if answered.is_err() {
             // MariaDB's driver takes a result that ended in an error, such as a deadlock behind its columns, for one that
             // is still to be read, and before the statement's next use waits for it for ever.
-            self.prepared.remove(&key(call.statement, call.rows));
+            self.prepared.remove(&call.statement.key(call.rows));
         }
         answered.map_err(|e| self.error(e)).and_then(|found| answer(found, name)).map_err(|e| e.context(name))
     }
@@ -408,11 +408,6 @@ impl Served {
     }
 }
 
-/// What a prepared statement is found by.
-fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
-    (std::ptr::from_ref(statement) as usize, rows)
-}
-
 /// A value as the driver takes it; a decimal as its digits, or as an integer where there are none.
 fn parameter<'a>(value: &'a OwnedValue, digits: &'a str) -> Result<Parameter<'a>, Error> {
     Ok(match value {
@@ -457,17 +452,12 @@ fn owned(value: odbc::Value) -> Result<OwnedValue, Error> {
         odbc::Value::Float(number) => OwnedValue::Float(number),
         odbc::Value::Text(text) => OwnedValue::Text(text),
         odbc::Value::Decimal(digits) => OwnedValue::Decimal(
-            decimal(&digits).ok_or_else(|| Error::permanent(format!("`{digits}` is a number of too many digits")))?,
+            Decimal::from_text(&digits)
+                .ok_or_else(|| Error::permanent(format!("`{digits}` is a number of too many digits")))?,
         ),
         odbc::Value::Timestamp(at) => OwnedValue::Timestamp(
             crate::value::timestamp_from_text(&at.to_string())
                 .ok_or_else(|| Error::permanent(format!("`{at}` is no date")))?,
         ),
     })
-}
-
-fn decimal(digits: &str) -> Option<Decimal> {
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let unscaled = format!("{whole}{fraction}").parse().ok()?;
-    Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
 }

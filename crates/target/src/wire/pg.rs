@@ -87,7 +87,7 @@ const FAILED: u8 = b'E';
 pub(crate) struct Session {
     line: Line,
     dialect: &'static dyn Dialect,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Arc<Prepared>>,
     /// BEGIN, COMMIT and their like, and the user's own statements, by their text.
     texts: HashMap<String, Arc<Prepared>>,
@@ -162,12 +162,12 @@ impl Session {
     }
 
     async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Arc<Prepared>, Error> {
-        if let Some(prepared) = self.prepared.get(&key(statement, rows)) {
+        if let Some(prepared) = self.prepared.get(&statement.key(rows)) {
             return Ok(prepared.clone());
         }
         let sql = self.dialect.adapt(statement.expand(rows));
         let prepared = self.parse_one(sql).await.map_err(|e| e.context(statement.name))?;
-        self.prepared.insert(key(statement, rows), prepared.clone());
+        self.prepared.insert(statement.key(rows), prepared.clone());
         Ok(prepared)
     }
 
@@ -504,7 +504,7 @@ impl Wire for Session {
             rows.map(move |rows| (*statement, rows))
         });
         let missing: Vec<_> =
-            all.filter(|(statement, rows)| !self.prepared.contains_key(&key(statement, *rows))).collect();
+            all.filter(|(statement, rows)| !self.prepared.contains_key(&statement.key(*rows))).collect();
         let texts: Vec<_> =
             missing.iter().map(|(statement, rows)| self.dialect.adapt(statement.expand(*rows))).collect();
         let names = self.names(texts.len());
@@ -512,7 +512,7 @@ impl Wire for Session {
             Some((statement, _)) => e.context(statement.name),
             None => e,
         })?;
-        self.prepared.extend(missing.iter().map(|(statement, rows)| key(statement, *rows)).zip(prepared));
+        self.prepared.extend(missing.iter().map(|(statement, rows)| statement.key(*rows)).zip(prepared));
         Ok(())
     }
 
@@ -626,7 +626,7 @@ impl Wire for Session {
         );
         for row in self.query(self.dialect.settings().unwrap_or(&sql), &[]).await?.rows() {
             let name = row.text(0)?;
-            // Folders and files say nothing of the speed, and much of the machine; primary_conninfo may hold a password.
+            // Paths have no effect on speed and reveal the machine; primary_conninfo may hold a password.
             if !name.ends_with("_file") && !name.ends_with("_directory") && name != "primary_conninfo" {
                 settings.insert(name.to_owned(), row.text(1)?.to_owned());
             }
@@ -641,10 +641,6 @@ fn answer(statement: &'static str, columns: Arc<[Column]>, data: Bytes, step: St
         rows: statement_batch::Rows::Postgres(Rows::new(columns, data, step.cells)),
         affected: step.affected,
     }
-}
-
-fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
-    (std::ptr::from_ref(statement) as usize, rows)
 }
 
 /// The number at the end of a command's tag: `INSERT 0 5`.

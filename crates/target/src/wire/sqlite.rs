@@ -39,7 +39,7 @@ pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
 
 const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
 
-/// How long a writer waits for another process' transaction before it is told to retry.
+/// How long a writer waits for another process' transaction before it must retry.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Values gathered before they cross to the connection's thread.
@@ -311,12 +311,12 @@ fn end(connection: &Connection, verb: &str) -> Result<(), Error> {
     ended
 }
 
-/// SQL texts by the statement's address and its number of rows.
+/// SQL texts by [`Statement::key`](crate::Statement::key).
 type Texts = HashMap<(usize, usize), String>;
 
 fn run_call(connection: &Connection, texts: &mut Texts, call: &Call, values: &[OwnedValue]) -> Result<Answer, Error> {
-    let key = (std::ptr::from_ref(call.statement) as usize, call.rows);
-    let sql = texts.entry(key).or_insert_with(|| Sqlite.adapt(call.statement.expand(call.rows)));
+    let sql =
+        texts.entry(call.statement.key(call.rows)).or_insert_with(|| Sqlite.adapt(call.statement.expand(call.rows)));
     run(connection, sql, &values[call.values.clone()], call.statement.name, false)
         .map_err(|e| e.context(call.statement.name))
 }
@@ -495,7 +495,7 @@ impl RowSink for Bulk<'_> {
     }
 
     fn timestamp(&mut self, us: i64) {
-        let text = self.timestamp.of(us).to_owned();
+        let text = self.timestamp.format(us).to_owned();
         self.push_text(text);
     }
 

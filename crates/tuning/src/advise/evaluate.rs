@@ -96,7 +96,7 @@ pub async fn advise(
         return Ok(advice);
     }
     remove_left_behind(&mut session, &tables, tell).await?;
-    let schema = ScratchSchema::of(url, SCHEMA)?;
+    let schema = ScratchSchema::for_url(url, SCHEMA)?;
     if schema.exists().await? {
         tell(&format!("removing {}, left by an `advise` that was killed", schema.place()));
         schema.remove().await?;
