@@ -26,7 +26,8 @@ pub enum Spread {
 }
 
 impl Spread {
-    fn name(self) -> &'static str {
+    /// Its name in messages: `sqlite has no partitions`.
+    pub fn name(self) -> &'static str {
         match self {
             Spread::Partitions => "partitions",
             Spread::Localities => "localities of partitions",
@@ -35,13 +36,6 @@ impl Spread {
             Spread::Tablets => "tablets",
             Spread::Sharding => "choice of key sharding",
         }
-    }
-}
-
-/// Its name in messages: `sqlite has no partitions`.
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -161,7 +155,7 @@ pub const LOCALITIES_CHARACTERS: u16 = 2000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
     /// The database lacks this means of spreading data.
-    #[error("{database} has no {spread}")]
+    #[error("{database} has no {}", .spread.name())]
     Unsupported {
         /// The database's name.
         database: &'static str,

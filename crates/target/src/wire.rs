@@ -169,7 +169,7 @@ pub(crate) trait Wire {
     /// Runs SQL without parameters or rows.
     async fn execute(&mut self, sql: &str) -> Result<(), Error>;
 
-    /// Runs a statement in the dialect's SQL with `$n`, and does not keep it prepared.
+    /// Runs a statement that went through [`Dialect::adapt`], and does not keep it prepared.
     async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error>;
 
     /// Runs a statement in the database's own SQL.

@@ -37,7 +37,7 @@ pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
     ..WireDefaults::STANDARD
 };
 
-const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
+const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?1";
 
 /// How long a writer waits for another process' transaction before it must retry.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -80,7 +80,7 @@ fn writes(sql: &str) -> bool {
 pub(crate) struct Session {
     requests: mpsc::Sender<Request>,
     writers: Arc<Semaphore>,
-    /// Paused while this session's transaction may write.
+    /// Held while this session's transaction may write.
     turn: Option<OwnedSemaphorePermit>,
     pending_begin: Option<String>,
     in_transaction: bool,
