@@ -10,7 +10,7 @@ use stub::{Answers, Server};
 use target::null::Delay;
 use target::placement::Placement;
 use target::postgres::Postgres;
-use target::{Dialect, Session, Statement, Url};
+use target::{Ddl, Dialect, Session, Statement, Url};
 use workload::tpcc::schema::TABLES;
 use workload::tpcc::{Style, make_routines, statements};
 

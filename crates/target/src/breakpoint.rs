@@ -46,14 +46,14 @@ pub fn breakpoint(stop: Stop) -> (Breakpoint, Paused) {
 }
 
 impl Paused {
-    /// Waits until the session stands there. False if it ended before.
+    /// Waits until the session pauses at the breakpoint. False if it ended before.
     pub async fn reached(&mut self) -> bool {
         (&mut self.reached).await.is_ok()
     }
 
     /// Opens the breakpoint.
     pub fn resume(self, go: Resume) {
-        // A session that is gone has nothing to be told.
+        // The session may be gone.
         let _ = self.go.send(go);
     }
 }

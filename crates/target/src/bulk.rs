@@ -58,46 +58,36 @@ pub struct BulkOptions {
 ///
 /// Dropped before [`Bulk::finish`], it leaves a transaction that can only be rolled back.
 #[derive(Debug)]
-pub struct Bulk<'s> {
-    wire: Wire<'s>,
-}
+pub struct Bulk<'s>(pub(crate) BulkWire<'s>);
 
+/// A table being filled over one of the wires that store data.
 #[derive(Debug)]
-enum Wire<'s> {
+pub(crate) enum BulkWire<'s> {
     Mysql(mysql::Bulk<'s>),
     Odbc(odbc::Bulk<'s>),
     Postgres(pg::Bulk<'s>),
     Sqlite(sqlite::Bulk<'s>),
 }
 
-impl<'s> Bulk<'s> {
-    pub(crate) fn mysql(bulk: mysql::Bulk<'s>) -> Self {
-        Self { wire: Wire::Mysql(bulk) }
-    }
+/// Evaluates an expression on the bulk load inside a [`BulkWire`].
+macro_rules! dispatch {
+    ($wire:expr, $bulk:ident => $result:expr) => {
+        match $wire {
+            BulkWire::Mysql($bulk) => $result,
+            BulkWire::Odbc($bulk) => $result,
+            BulkWire::Postgres($bulk) => $result,
+            BulkWire::Sqlite($bulk) => $result,
+        }
+    };
+}
 
-    pub(crate) fn odbc(bulk: odbc::Bulk<'s>) -> Self {
-        Self { wire: Wire::Odbc(bulk) }
-    }
-
-    pub(crate) fn postgres(bulk: pg::Bulk<'s>) -> Self {
-        Self { wire: Wire::Postgres(bulk) }
-    }
-
-    pub(crate) fn sqlite(bulk: sqlite::Bulk<'s>) -> Self {
-        Self { wire: Wire::Sqlite(bulk) }
-    }
-
-    /// Sends what has gathered, once it is worth a flight. To be called every few rows.
+impl Bulk<'_> {
+    /// Sends the gathered rows if they are worth a round trip. To be called every few rows.
     ///
     /// # Errors
     /// The database's refusal.
     pub async fn flush_if_full(&mut self) -> Result<(), Error> {
-        match &mut self.wire {
-            Wire::Mysql(bulk) => bulk.flush_if_full().await,
-            Wire::Odbc(bulk) => bulk.flush_if_full().await,
-            Wire::Postgres(bulk) => bulk.flush_if_full().await,
-            Wire::Sqlite(bulk) => bulk.flush_if_full().await,
-        }
+        dispatch!(&mut self.0, bulk => bulk.flush_if_full().await)
     }
 
     /// Sends the rest and closes the table. Returns the rows and bytes sent.
@@ -105,12 +95,7 @@ impl<'s> Bulk<'s> {
     /// # Errors
     /// The database's refusal, or another number of rows stored than sent.
     pub async fn finish(self) -> Result<Loaded, Error> {
-        match self.wire {
-            Wire::Mysql(bulk) => bulk.finish().await,
-            Wire::Odbc(bulk) => bulk.finish().await,
-            Wire::Postgres(bulk) => bulk.finish().await,
-            Wire::Sqlite(bulk) => bulk.finish().await,
-        }
+        dispatch!(self.0, bulk => bulk.finish().await)
     }
 }
 
@@ -128,12 +113,7 @@ macro_rules! forward {
         impl RowSink for Bulk<'_> {
             $(#[inline]
             fn $name(&mut self, $($arg: $type),*) {
-                match &mut self.wire {
-                    Wire::Mysql(bulk) => bulk.$name($($arg),*),
-                    Wire::Odbc(bulk) => bulk.$name($($arg),*),
-                    Wire::Postgres(bulk) => bulk.$name($($arg),*),
-                    Wire::Sqlite(bulk) => bulk.$name($($arg),*),
-                }
+                dispatch!(&mut self.0, bulk => bulk.$name($($arg),*))
             })*
         }
     };

@@ -1,6 +1,6 @@
 //! What a database's catalog says of a table, and how an index is made and dropped in its own words.
 
-use crate::{Error, Session, WireKind, topology};
+use crate::{Error, Session, topology};
 
 /// An index of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,71 +47,25 @@ pub struct NewIndex {
     pub stored: Vec<String>,
 }
 
-/// Counted page by page, which is why [`topology`] doesn't.
-const SQLITE_BYTES: &str =
-    "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = $1)";
-
-/// A column's name in the first place, for a table named `$1`.
-const COLUMNS: [(WireKind, &str); 3] = [
-    (
-        WireKind::Postgres,
-        "SELECT CAST(attname AS TEXT) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 \
-         AND NOT attisdropped ORDER BY attnum",
-    ),
-    (
-        WireKind::Mysql,
-        "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = $1 \
-         ORDER BY ordinal_position",
-    ),
-    (WireKind::Sqlite, "SELECT name FROM pragma_table_info($1) ORDER BY cid"),
-];
-
-/// An index's name, one of its columns, in their order (empty: an expression), and `partial` or nothing, for a table named
-/// `$1`. MySQL has no partial ones.
-const INDEXES: [(WireKind, &str); 3] = [
-    (
-        WireKind::Postgres,
-        "SELECT CAST(i.relname AS TEXT), COALESCE(CAST(a.attname AS TEXT), ''), \
-         CAST(CASE WHEN x.indpred IS NULL THEN '' ELSE 'partial' END AS TEXT) \
-         FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
-         CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(n, place) \
-         LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
-         WHERE x.indrelid = to_regclass($1) ORDER BY i.relname, k.place",
-    ),
-    (
-        WireKind::Mysql,
-        "SELECT index_name, COALESCE(column_name, ''), '' FROM information_schema.statistics \
-         WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY index_name, seq_in_index",
-    ),
-    (
-        WireKind::Sqlite,
-        "SELECT l.name, COALESCE(i.name, ''), CASE l.partial WHEN 0 THEN '' ELSE 'partial' END \
-         FROM pragma_index_list($1) l, pragma_index_info(l.name) i ORDER BY l.name, i.seqno",
-    ),
-];
-
-fn of(queries: &[(WireKind, &'static str)], wire: WireKind) -> Option<&'static str> {
-    queries.iter().find(|(known, _)| *known == wire).map(|(_, sql)| *sql)
-}
-
 impl Session {
     /// A table's columns and indexes; `None`: there is no such table, or the catalog can't be asked.
     ///
     /// # Errors
     /// The database's refusal.
     pub async fn table_info(&mut self, name: &str) -> Result<Option<TableInfo>, Error> {
-        let wire = self.dialect().wire();
-        let (Some(columns_of), Some(indexes_of)) = (of(&COLUMNS, wire), of(&INDEXES, wire)) else { return Ok(None) };
+        let Some(catalog) = &self.dialect().wire().defaults().catalog else { return Ok(None) };
         let mut columns = Vec::new();
-        for row in self.query(columns_of, &[name.into()]).await?.rows() {
+        for row in self.query(catalog.columns, &[name.into()]).await?.rows() {
             columns.push(row.text(0)?.to_owned());
         }
         if columns.is_empty() {
             return Ok(None);
         }
         let mut indexes: Vec<TableIndex> = Vec::new();
-        for row in self.query(indexes_of, &[name.into()]).await?.rows() {
-            let (index, column, partial) = (row.text(0)?, row.text(1)?, row.text(2)? == "partial");
+        for row in self.query(catalog.indexes, &[name.into()]).await?.rows() {
+            let index = row.text(0)?;
+            let column = row.text(1)?;
+            let partial = row.text(2)? == "partial";
             if indexes.last().is_none_or(|last| last.name != index) {
                 indexes.push(TableIndex { name: index.to_owned(), partial, ..TableIndex::default() });
             }
@@ -126,8 +80,8 @@ impl Session {
 
     /// The bytes of a table with its indexes, as the database tells them; `None`: it doesn't.
     pub async fn table_bytes(&mut self, name: &str) -> Option<u64> {
-        if self.dialect().wire() == WireKind::Sqlite {
-            let answer = self.query(SQLITE_BYTES, &[name.into()]).await.ok()?;
+        if let Some(bytes) = self.dialect().wire().defaults().catalog.as_ref().and_then(|catalog| catalog.bytes) {
+            let answer = self.query(bytes, &[name.into()]).await.ok()?;
             return answer.only().ok()?.big(0).ok()?.try_into().ok();
         }
         let topology = topology::read(self).await;
@@ -152,7 +106,8 @@ impl Session {
     pub fn create_index(&self, index: &NewIndex) -> String {
         let dialect = self.dialect();
         let list = |names: &[String]| names.iter().map(|name| dialect.quoted(name)).collect::<Vec<_>>().join(", ");
-        let (name, table) = (&index.name, dialect.quoted(&index.table));
+        let name = &index.name;
+        let table = dialect.quoted(&index.table);
         match dialect.storing() {
             Some(word) if !index.stored.is_empty() => {
                 format!("CREATE INDEX {name} ON {table} ({}) {word} ({})", list(&index.columns), list(&index.stored))
@@ -166,10 +121,7 @@ impl Session {
 
     /// DROP INDEX in the database's own words.
     pub fn drop_index(&self, name: &str, table: &str) -> String {
-        let table = self.dialect().quoted(table);
-        match self.dialect().wire() {
-            WireKind::Mysql => format!("DROP INDEX {name} ON {table}"),
-            _ => format!("DROP INDEX {name}"),
-        }
+        let sql = self.dialect().wire().defaults().drop_index;
+        sql.replace("{index}", name).replace("{table}", &self.dialect().quoted(table))
     }
 }

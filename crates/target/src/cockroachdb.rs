@@ -1,11 +1,15 @@
 //! CockroachDB.
 
-use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind, column_definitions};
+use crate::ddl::{Ddl, column_definitions};
+use crate::dialect::{Access, Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
-use crate::placement::{Placement, Spread};
+use crate::introspection::Introspection;
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::plan::{Explain, Form};
+use crate::postgres;
 use crate::schema::{ColumnType, Index, Table};
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// CockroachDB's dialect.
 #[derive(Debug)]
@@ -61,10 +65,6 @@ impl Dialect for CockroachDb {
         WireKind::Postgres
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.starts_with("CockroachDB")
-    }
-
     fn verified(&self) -> Verified {
         Verified::Grammar(
             "every statement by CockroachDB's own parser 0.25.2, retries on PostgreSQL 15 at SERIALIZABLE",
@@ -75,18 +75,41 @@ impl Dialect for CockroachDb {
         26257
     }
 
+    fn isolations(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::Serializable]
+    }
+
+    fn default_isolation(&self) -> Isolation {
+        Isolation::Serializable
+    }
+
+    fn passes_clause_3_4(&self, level: Isolation) -> bool {
+        level != Isolation::ReadCommitted
+    }
+
+    fn instant(&self, seconds_ago: u64) -> Option<String> {
+        Some(format!("SELECT CAST(clock_timestamp() - INTERVAL '{seconds_ago} seconds' AS TEXT)"))
+    }
+
+    fn begin_at(&self, instant: &str) -> String {
+        let mode = self.begin(self.default_isolation(), Access::ReadOnly);
+        format!("{mode}, AS OF SYSTEM TIME '{}'", instant.replace('\'', "''"))
+    }
+
+    /// It ends what a connection was doing when that is gone.
+    fn cancel(&self, _backend: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Ddl for CockroachDb {
     /// By their width: INTEGER is one of 64 bits here.
     fn column_type(&self, kind: ColumnType) -> String {
         match kind {
             ColumnType::SmallInt => "INT2".into(),
             ColumnType::Int => "INT4".into(),
             ColumnType::BigInt => "INT8".into(),
-            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            ColumnType::Timestamp => "TIMESTAMP".into(),
-            ColumnType::Uuid => "UUID".into(),
-            ColumnType::Json => "JSONB".into(),
+            kind => postgres::column_type(kind),
         }
     }
 
@@ -126,22 +149,23 @@ impl Dialect for CockroachDb {
         matches!(code, "42P07" | "42710")
     }
 
-    fn isolations(&self) -> &'static [Isolation] {
-        &[Isolation::ReadCommitted, Isolation::Serializable]
-    }
-
-    fn default_isolation(&self) -> Isolation {
-        Isolation::Serializable
-    }
-
-    fn passes_clause_3_4(&self, level: Isolation) -> bool {
-        level != Isolation::ReadCommitted
-    }
-
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE {table}")
     }
 
+    fn import(&self, table: &Table, urls: &[String]) -> Option<String> {
+        let urls: Vec<String> = urls.iter().map(|url| format!("'{}'", url.replace('\'', "''"))).collect();
+        let name = table.name;
+        let columns = table.column_list();
+        Some(format!("IMPORT INTO {name} ({columns}) CSV DATA ({}) WITH nullif = ''", urls.join(", ")))
+    }
+
+    fn storing(&self) -> Option<&'static str> {
+        Some("STORING")
+    }
+}
+
+impl DataPlacement for CockroachDb {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions, Spread::Localities, Spread::Ranges, Spread::Scatter]
     }
@@ -161,12 +185,6 @@ impl Dialect for CockroachDb {
         spread(&Relation { sql, name: index.name, column }, placement)
     }
 
-    fn import(&self, table: &Table, urls: &[String]) -> Option<String> {
-        let urls: Vec<String> = urls.iter().map(|url| format!("'{}'", url.replace('\'', "''"))).collect();
-        let (name, columns) = (table.name, table.column_list());
-        Some(format!("IMPORT INTO {name} ({columns}) CSV DATA ({}) WITH nullif = ''", urls.join(", ")))
-    }
-
     fn snapshot_rate(&self) -> Option<&'static str> {
         Some("kv.snapshot_rebalance.max_rate")
     }
@@ -179,14 +197,11 @@ impl Dialect for CockroachDb {
              + (SELECT COALESCE(SUM(violating_ranges), 0) FROM system.replication_constraint_stats) AS INT8)",
         )
     }
+}
 
-    fn instant(&self, seconds_ago: u64) -> Option<String> {
-        Some(format!("SELECT CAST(clock_timestamp() - INTERVAL '{seconds_ago} seconds' AS TEXT)"))
-    }
-
-    fn begin_at(&self, instant: &str) -> String {
-        let mode = self.begin(self.default_isolation(), Access::ReadOnly);
-        format!("{mode}, AS OF SYSTEM TIME '{}'", instant.replace('\'', "''"))
+impl Introspection for CockroachDb {
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("CockroachDB")
     }
 
     fn settings(&self) -> Option<&'static str> {
@@ -198,15 +213,6 @@ impl Dialect for CockroachDb {
              'sql.defaults.default_int_size', 'sql.defaults.serial_normalization', \
              'sql.stats.automatic_collection.enabled', 'sql.txn.read_committed_isolation.enabled') ORDER BY variable",
         )
-    }
-
-    fn storing(&self) -> Option<&'static str> {
-        Some("STORING")
-    }
-
-    /// It ends what a connection was doing when that is gone.
-    fn cancel(&self, _backend: &str) -> Option<String> {
-        None
     }
 
     fn explain(&self) -> Option<Explain> {

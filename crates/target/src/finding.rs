@@ -30,12 +30,12 @@ impl fmt::Display for Level {
     }
 }
 
-/// One thing that was looked at.
+/// One checked setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How much it matters.
     pub status: Level,
-    /// What was looked at.
+    /// The name of what was checked.
     pub what: String,
     /// What was found.
     pub value: String,
@@ -75,7 +75,7 @@ pub enum Wanted {
     NoneOf(&'static [&'static str]),
     /// At least this number; sizes count in bytes, times in milliseconds.
     AtLeast(u64),
-    /// At least the connections of the run, and a few to look on.
+    /// At least the connections of the run, and a few to watch it.
     Connections,
     /// At least the statements that the run keeps prepared, over all its connections.
     PreparedStatements,
@@ -94,7 +94,7 @@ pub struct Needs {
     pub data_bytes: Option<u64>,
 }
 
-/// Connections beside the terminals': the run's own, the server's reserve, a person who looks on.
+/// Connections beside the terminals': the run's own, the server's reserve, a person who watches.
 const MORE_CONNECTIONS: u64 = 5;
 
 /// Judges the settings of a server by what is wanted of each.
@@ -116,7 +116,7 @@ pub fn judge(wanted: &[Setting], settings: &BTreeMap<String, String>, needs: &Ne
     findings
 }
 
-/// The settings with which a result is_deviation from the standard, in words.
+/// The settings that make a result deviate from the standard, in words.
 pub fn departures(wanted: &[Setting], settings: &BTreeMap<String, String>) -> Vec<String> {
     let departing = wanted.iter().filter(|setting| setting.is_deviation && setting.applies(settings));
     let spoken = |setting: &Setting| {
@@ -134,7 +134,7 @@ impl Setting {
         Self { name, wanted, level, why, is_deviation: false, when: None }
     }
 
-    /// A result under another value is_deviation from the standard.
+    /// A result with another value deviates from the standard.
     #[must_use]
     pub const fn is_deviation(self) -> Self {
         Self { is_deviation: true, ..self }

@@ -1,4 +1,4 @@
-//! The ways into one database.
+//! The gateways of one database: its nodes or proxies.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use crate::{DATABASES, Dialect, Error, Session, Url, UrlError};
 
 /// The gateways of one database, in the order given: never none, and none twice.
 ///
-/// A single server has one. A cluster has several, each a node or a proxy; whoever opens many
-/// sessions deals them out in turn.
+/// A single server has one. A cluster has several, each a node or a proxy; sessions are dealt out to them in turn.
 #[derive(Clone, Debug)]
 pub struct Gateways(Arc<[Url]>);
 
@@ -20,16 +19,15 @@ impl Gateways {
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, UrlError> {
         let urls = texts.iter().flat_map(|text| cut(text.as_ref())).map(Url::parse).collect::<Result<Vec<_>, _>>()?;
         let Some(first) = urls.first() else {
-            return Err(UrlError("no URL: use for example sqlite:weighbridge.db".to_owned()));
+            return Err("no URL: use for example sqlite:weighbridge.db".into());
         };
         if let Some(other) = urls.iter().find(|url| !url.same_database_as(first)) {
-            return Err(UrlError(format!(
-                "{first} and {other} are different databases: several URLs must be gateways of one"
-            )));
+            let message = format!("{first} and {other} are different databases: several URLs must be gateways of one");
+            return Err(message.into());
         }
         for (at, url) in urls.iter().enumerate() {
             if urls[..at].iter().any(|earlier| earlier.to_string() == url.to_string()) {
-                return Err(UrlError(format!("the gateway {url} is named twice")));
+                return Err(format!("the gateway {url} is named twice").into());
             }
         }
         Ok(Self(urls.into()))
@@ -68,7 +66,8 @@ impl Gateways {
         if self.0.len() == 1 {
             return Ok(self.clone());
         }
-        let (mut living, mut refusals) = (Vec::new(), Vec::new());
+        let mut living = Vec::new();
+        let mut refusals = Vec::new();
         for url in self.0.iter() {
             match Session::connect(url).await {
                 Ok(_) => living.push(url.clone()),
@@ -101,7 +100,8 @@ impl fmt::Display for Gateways {
 /// stand inside one: `sqlite:my bench.db`, `postgres://host1,host2/bench`.
 fn cut(list: &str) -> Vec<&str> {
     let separator = |c: char| c == ',' || c.is_whitespace();
-    let (mut urls, mut start) = (Vec::new(), 0);
+    let mut urls = Vec::new();
+    let mut start = 0;
     for (at, found) in list.match_indices(separator) {
         let next = at + found.len();
         if begins_url(&list[next..]) {

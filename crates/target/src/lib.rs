@@ -1,17 +1,19 @@
 //! Databases: sessions, prepared statements, bulk load, DDL dialects and error classes.
 //!
-//! One file a database ([`postgres`], [`sqlite`], …) above one file a wire ([`wire`]). What differs
-//! between databases is a method of its [`Dialect`]; nothing above this crate asks for a name.
-//! This crate knows nothing of TPC-C: it runs [`Statement`]s in [`StatementBatch`]s and moves rows.
+//! There is one file per database ([`postgres`], [`sqlite`], …) above one file per wire ([`wire`]). What differs between
+//! databases is a method of [`Dialect`], [`Ddl`], [`DataPlacement`] or [`Introspection`]; no crate above asks for a name.
+//! No method knows TPC-C: a session runs [`Statement`]s in [`StatementBatch`]es and loads rows.
 
 pub mod breakpoint;
 pub mod bulk;
 pub mod catalog;
 pub mod cockroachdb;
+mod ddl;
 mod dialect;
 mod error;
 pub mod finding;
 mod gateways;
+mod introspection;
 pub mod mysql;
 pub mod null;
 pub mod null_reply;
@@ -37,10 +39,13 @@ mod value;
 mod wire;
 pub mod yugabytedb;
 
-pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+pub use ddl::Ddl;
+pub use dialect::{Access, Dialect, Isolation, MultiRowUpdate, UnknownIsolation, Verified};
 pub use error::{Class, Error};
 pub use finding::{Finding, Level};
 pub use gateways::Gateways;
+pub use introspection::Introspection;
+pub use placement::DataPlacement;
 pub use routine::RoutineLanguage;
 pub use scratch_schema::{SchemaSql, ScratchSchema};
 pub use session::{Canceller, Description, Protocol, Session};
@@ -50,22 +55,23 @@ pub use statement_timing::StatementTiming;
 pub use topology::Topology;
 pub use url::{DEFAULT_URL, Url, UrlError};
 pub use value::{Decimal, OwnedValue, Value};
+pub use wire::WireKind;
 
-/// Every database that can be measured: adding one is adding its file and its line here.
+/// Every database that can be measured. A new one needs its file and a line here.
 pub static DATABASES: &[&dyn Dialect] = &[
     &sqlite::Sqlite,
     &postgres::Postgres,
     &cockroachdb::CockroachDb,
     &yugabytedb::YugabyteDb,
-    &mysql::MySql,
-    &mysql::MariaDb,
+    &mysql::MYSQL,
+    &mysql::MARIADB,
     &tidb::TiDb,
     &nuodb::NuoDb,
     &crate::odbc::ODBC,
     &null::Null,
 ];
 
-/// The database that answers `SELECT version()` like this, by its name; `None`: none that is known.
+/// The name of the database that answers `SELECT version()` like this; `None` if it is unknown.
 pub fn identify(version: &str) -> Option<&'static str> {
     DATABASES.iter().find(|dialect| dialect.recognises(version)).map(|dialect| dialect.name())
 }
@@ -88,6 +94,28 @@ mod tests {
             ("Frobnicator 3", None),
         ] {
             assert_eq!(identify(version), name, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_page_about_a_new_database_names_every_method() {
+        let page = include_str!("../../../docs/add-a-database.md");
+        let sources = [
+            include_str!("dialect.rs"),
+            include_str!("ddl.rs"),
+            include_str!("placement.rs"),
+            include_str!("introspection.rs"),
+        ];
+        for source in sources {
+            let (_, methods) = source.split_once("\npub trait ").unwrap();
+            let (methods, _) = methods.split_once("\n}\n").unwrap();
+            for line in methods.lines() {
+                let Some((name, _)) = line.strip_prefix("    fn ").and_then(|line| line.split_once('(')) else {
+                    continue;
+                };
+                let listed = if line.ends_with(';') { format!("**`{name}`**") } else { format!(" `{name}`") };
+                assert!(page.contains(&listed), "{listed}");
+            }
         }
     }
 }

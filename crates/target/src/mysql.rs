@@ -2,22 +2,29 @@
 
 use mysql_async::{ClientIdentity, Opts, OptsBuilder, SslOpts};
 
-use crate::RoutineLanguage;
-use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::ddl::{Ddl, standard_type};
+use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified};
 use crate::finding::{Level, Setting, Wanted};
-use crate::placement::{Placement, Spread};
+use crate::introspection::Introspection;
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
+use crate::{RoutineLanguage, UrlError};
 
-/// MySQL's dialect.
+/// The dialect of a server with InnoDB tables.
 #[derive(Debug)]
-pub struct MySql;
-
-/// MariaDB's dialect.
-#[derive(Debug)]
-pub struct MariaDb;
+pub struct InnoDb {
+    name: &'static str,
+    recognises: fn(&str) -> bool,
+    verified: Verified,
+    /// What precedes a statement to run it and show its plan with counters.
+    explain_run: &'static str,
+    topology: &'static [TopologyQuery],
+    settings: &'static [Setting],
+}
 
 /// What the family has in common, TiDB included; a method is named after the one it serves.
 pub(crate) mod family {
@@ -40,20 +47,16 @@ pub(crate) mod family {
 
     pub(crate) fn column_type(kind: ColumnType) -> String {
         match kind {
-            ColumnType::SmallInt => "SMALLINT".into(),
             ColumnType::Int => "INT".into(),
-            ColumnType::BigInt => "BIGINT".into(),
-            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            // TIMESTAMP ends in 2038 and changes by itself in old modes.
+            // TIMESTAMP ends in 2038, and old SQL modes update it on every write.
             ColumnType::Timestamp => "DATETIME(6)".into(),
             ColumnType::Uuid => "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin".into(),
             ColumnType::Json => "JSON".into(),
+            kind => standard_type(kind),
         }
     }
 
-    /// Transactions open by themselves, since autocommit is off; only the level is said, when it changes.
+    /// The server opens transactions, because autocommit is off; only a change of level needs a statement.
     pub(crate) fn begin(isolation: Isolation) -> String {
         format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", isolation.sql())
     }
@@ -155,129 +158,125 @@ pub(crate) mod family {
     }
 }
 
-macro_rules! innodb {
-    ($dialect:ty, $name:literal, $own:ident) => {
-        impl Dialect for $dialect {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn wire(&self) -> WireKind {
-                WireKind::Mysql
-            }
-
-            fn recognises(&self, version: &str) -> bool {
-                $own::recognises(version)
-            }
-
-            fn verified(&self) -> Verified {
-                $own::VERIFIED
-            }
-
-            fn default_port(&self) -> u16 {
-                3306
-            }
-
-            fn adapt(&self, sql: String) -> String {
-                family::adapt(sql)
-            }
-
-            fn column_type(&self, kind: ColumnType) -> String {
-                family::column_type(kind)
-            }
-
-            /// Rows live in the primary key's own tree.
-            fn primary_key_after_load(&self) -> bool {
-                false
-            }
-
-            fn transactional_ddl(&self) -> bool {
-                false
-            }
-
-            fn already_exists(&self, code: &str) -> bool {
-                family::already_exists(code)
-            }
-
-            fn multi_row_update(&self) -> MultiRowUpdate {
-                MultiRowUpdate::Join
-            }
-
-            fn routines(&self) -> Option<RoutineLanguage> {
-                Some(RoutineLanguage::SqlPsm)
-            }
-
-            fn isolations(&self) -> &'static [Isolation] {
-                &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
-            }
-
-            fn default_isolation(&self) -> Isolation {
-                Isolation::RepeatableRead
-            }
-
-            /// InnoDB's REPEATABLE READ lets a read-then-write lose updates; ours lock what they are going to write.
-            fn passes_clause_3_4(&self, level: Isolation) -> bool {
-                level != Isolation::ReadCommitted
-            }
-
-            fn begin(&self, isolation: Isolation, _access: Access) -> String {
-                family::begin(isolation)
-            }
-
-            fn analyze(&self, table: &str) -> String {
-                format!("ANALYZE TABLE {table}")
-            }
-
-            fn table_suffix(&self, _table: &Table) -> &'static str {
-                family::TABLE_SUFFIX
-            }
-
-            fn spreads(&self) -> &'static [Spread] {
-                &[Spread::Partitions]
-            }
-
-            fn spread_clause(&self, table: &Table, placement: &Placement) -> String {
-                family::spread_clause(table, placement)
-            }
-
-            fn refuses_foreign_keys(&self, placement: &Placement) -> Option<&'static str> {
-                family::refuses_foreign_keys(placement)
-            }
-
-            fn explain(&self) -> Option<Explain> {
-                Some(Explain { plain: "EXPLAIN", run: $own::EXPLAIN, form: Form::MysqlTable })
-            }
-
-            fn topology(&self) -> &'static [TopologyQuery] {
-                $own::TOPOLOGY
-            }
-
-            fn judged_settings(&self) -> &'static [Setting] {
-                $own::SETTINGS
-            }
-        }
-    };
-}
-innodb!(MySql, "mysql", of_mysql);
-innodb!(MariaDb, "mariadb", of_mariadb);
-
-/// What only MySQL has.
-mod of_mysql {
-    use super::*;
-
-    /// A number first; its relatives add their names.
-    pub(super) fn recognises(version: &str) -> bool {
-        version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains("MariaDB") && !version.contains("TiDB")
+impl Dialect for InnoDb {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    pub(super) const VERIFIED: Verified = Verified::No(
+    fn wire(&self) -> WireKind {
+        WireKind::Mysql
+    }
+
+    fn verified(&self) -> Verified {
+        self.verified
+    }
+
+    fn default_port(&self) -> u16 {
+        3306
+    }
+
+    fn adapt(&self, sql: String) -> String {
+        family::adapt(sql)
+    }
+
+    fn multi_row_update(&self) -> MultiRowUpdate {
+        MultiRowUpdate::Join
+    }
+
+    fn isolations(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
+    }
+
+    fn default_isolation(&self) -> Isolation {
+        Isolation::RepeatableRead
+    }
+
+    /// InnoDB's REPEATABLE READ lets a read-then-write lose updates; ours lock what they are going to write.
+    fn passes_clause_3_4(&self, level: Isolation) -> bool {
+        level != Isolation::ReadCommitted
+    }
+
+    fn begin(&self, isolation: Isolation, _access: Access) -> String {
+        family::begin(isolation)
+    }
+}
+
+impl Ddl for InnoDb {
+    fn column_type(&self, kind: ColumnType) -> String {
+        family::column_type(kind)
+    }
+
+    /// Rows live in the primary key's own tree.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn already_exists(&self, code: &str) -> bool {
+        family::already_exists(code)
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::SqlPsm)
+    }
+
+    fn analyze(&self, table: &str) -> String {
+        format!("ANALYZE TABLE {table}")
+    }
+
+    fn table_suffix(&self, _table: &Table) -> &'static str {
+        family::TABLE_SUFFIX
+    }
+}
+
+impl DataPlacement for InnoDb {
+    fn spreads(&self) -> &'static [Spread] {
+        &[Spread::Partitions]
+    }
+
+    fn spread_clause(&self, table: &Table, placement: &Placement) -> String {
+        family::spread_clause(table, placement)
+    }
+
+    fn refuses_foreign_keys(&self, placement: &Placement) -> Option<&'static str> {
+        family::refuses_foreign_keys(placement)
+    }
+}
+
+impl Introspection for InnoDb {
+    fn recognises(&self, version: &str) -> bool {
+        (self.recognises)(version)
+    }
+
+    fn explain(&self) -> Option<Explain> {
+        Some(Explain { plain: "EXPLAIN", run: self.explain_run, form: Form::MysqlTable })
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        self.topology
+    }
+
+    fn judged_settings(&self) -> &'static [Setting] {
+        self.settings
+    }
+}
+
+/// MySQL.
+pub static MYSQL: InnoDb = InnoDb {
+    name: "mysql",
+    // A version begins with a number; MariaDB and TiDB add their names.
+    recognises: |version| {
+        version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains("MariaDB") && !version.contains("TiDB")
+    },
+    verified: Verified::No(
         "wire, types and statements are those that run on MariaDB and TiDB servers; no MySQL server was had",
-    );
-
-    /// Its tree of text tells no more than the counters, and of SELECT alone.
-    pub(super) const EXPLAIN: &str = "EXPLAIN";
-
-    pub(super) const TOPOLOGY: &[TopologyQuery] = &[
+    ),
+    // EXPLAIN ANALYZE takes SELECT only, and its tree of text says no more than the counters.
+    explain_run: "EXPLAIN",
+    topology: &[
         // The members of a replication group, or one server with its replicas.
         TopologyQuery::Nodes(&[
             "SELECT CONCAT(member_host, ':', member_port) AS node, CONCAT(member_host, ':', member_port) AS address, \
@@ -288,9 +287,8 @@ mod of_mysql {
         family::TABLES_AND_PARTITIONS,
         family::PARTITIONS,
         TopologyQuery::Unsupported("MySQL has no ranges: a table lives whole on each node, with its partitions"),
-    ];
-
-    pub(super) const SETTINGS: &[Setting] = &[
+    ],
+    settings: &[
         family::FLUSH_LOG,
         family::DOUBLEWRITE,
         family::SYNC_BINLOG,
@@ -305,22 +303,16 @@ mod of_mysql {
         family::PREPARED_STATEMENTS,
         family::READ_ONLY,
         family::LOCAL_INFILE,
-    ];
-}
+    ],
+};
 
-/// What only MariaDB and Galera have.
-mod of_mariadb {
-    use super::*;
-
-    pub(super) fn recognises(version: &str) -> bool {
-        version.contains("MariaDB")
-    }
-
-    pub(super) const VERIFIED: Verified = Verified::RealServer("MariaDB 10.11; Galera 4 with three nodes");
-
-    pub(super) const EXPLAIN: &str = "ANALYZE";
-
-    pub(super) const TOPOLOGY: &[TopologyQuery] = &[
+/// MariaDB, alone or in a Galera cluster.
+pub static MARIADB: InnoDb = InnoDb {
+    name: "mariadb",
+    recognises: |version| version.contains("MariaDB"),
+    verified: Verified::RealServer("MariaDB 10.11; Galera 4 with three nodes"),
+    explain_run: "ANALYZE",
+    topology: &[
         // The members of a Galera cluster, by their names or at least by their addresses; or one server with its replicas.
         TopologyQuery::Nodes(&[
             "SELECT node_name AS node, node_incoming_address AS address, 'primary (Galera)' AS role, \
@@ -342,9 +334,8 @@ mod of_mariadb {
              AND EXISTS (SELECT 1 FROM information_schema.global_status \
              WHERE variable_name = 'WSREP_CONNECTED' AND variable_value = 'ON') HAVING COUNT(*) > 0"]),
         TopologyQuery::Unsupported("MariaDB has no ranges: a table lives whole on each node, with its partitions"),
-    ];
-
-    pub(super) const SETTINGS: &[Setting] = &[
+    ],
+    settings: &[
         family::FLUSH_LOG,
         family::DOUBLEWRITE,
         family::SYNC_BINLOG,
@@ -365,14 +356,14 @@ mod of_mariadb {
             Level::Warn,
             "each write takes the lock of the cache to clear it of the table's rows",
         ),
-    ];
-}
+    ],
+};
 
 /// The connection keeps every statement prepared: far fewer than this.
 const STATEMENT_CACHE: usize = 1024;
 
 /// Reads what follows the scheme; a password may come from `MYSQL_PWD`.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, UrlError> {
     let scheme = dialect.name();
     let form = format!("write {scheme}://user:password@host:port/database");
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
@@ -380,7 +371,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
     let opts = Opts::from_url(&format!("mysql:{address}"))
         .map_err(|_| format!("the {scheme} URL can't be read: {form}, with special characters percent-encoded"))?;
     if opts.db_name().is_none_or(str::is_empty) {
-        return Err(format!("the {scheme} URL names no database: {form}"));
+        return Err(format!("the {scheme} URL names no database: {form}").into());
     }
     let after_user = address.rsplit_once('@').map_or(address.trim_start_matches('/'), |(_, host)| host);
     let names_port = after_user
@@ -406,7 +397,7 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Opts, String> {
 
 /// `ssl-mode`, `ssl-ca`, `ssl-cert`, `ssl-key`. Every mode that asks for TLS verifies certificate and name, since the driver
 /// does not know how to leave out the name alone.
-fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
+fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, UrlError> {
     let mut tls = Tls::default();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
@@ -426,7 +417,7 @@ fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
             ("ssl-key", file) => tls.key = Some(file),
             (name, _) => {
                 let known = "ssl-mode, ssl-ca, ssl-cert, ssl-key";
-                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are {known}"));
+                return Err(format!("unknown parameter `{name}` in the {scheme} URL: known are {known}").into());
             }
         }
     }
@@ -445,7 +436,8 @@ fn tls(parameters: &str, scheme: &str) -> Result<Option<SslOpts>, String> {
 
 /// The URL, without its password.
 pub(crate) fn display(scheme: &str, opts: &Opts) -> String {
-    let (user, host, database) =
-        (opts.user().unwrap_or_default(), opts.ip_or_hostname(), opts.db_name().unwrap_or_default());
+    let user = opts.user().unwrap_or_default();
+    let host = opts.ip_or_hostname();
+    let database = opts.db_name().unwrap_or_default();
     format!("{scheme}://{user}@{host}:{}/{database}", opts.tcp_port())
 }

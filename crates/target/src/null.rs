@@ -1,17 +1,21 @@
-//! A target without data: it answers every statement at once, or after a delay, so that the tool alone is weighed.
+//! The null target: it stores no data and answers every statement at once or after a delay, to measure the tool alone.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::ddl::Ddl;
+use crate::dialect::{Dialect, Isolation, Verified};
+use crate::introspection::Introspection;
+use crate::placement::DataPlacement;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
+use crate::{RoutineLanguage, UrlError};
 
-/// The dialect of what has no language: statements stay as they are.
+/// The null target's dialect: statements stay as they are.
 #[derive(Debug)]
 pub struct Null;
 
-/// What it says of itself.
+/// The answer to `SELECT version()`.
 pub(crate) const VERSION: &str = "null target";
 
 impl Dialect for Null {
@@ -21,10 +25,6 @@ impl Dialect for Null {
 
     fn wire(&self) -> WireKind {
         WireKind::Null
-    }
-
-    fn recognises(&self, version: &str) -> bool {
-        version == VERSION
     }
 
     fn verified(&self) -> Verified {
@@ -39,22 +39,6 @@ impl Dialect for Null {
         false
     }
 
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    fn pipelines(&self) -> bool {
-        true
-    }
-
-    fn routines(&self) -> Option<RoutineLanguage> {
-        Some(RoutineLanguage::PlPgSql)
-    }
-
     fn isolations(&self) -> &'static [Isolation] {
         &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
     }
@@ -66,9 +50,19 @@ impl Dialect for Null {
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level != Isolation::ReadCommitted
     }
+}
 
-    fn topology(&self) -> &'static [TopologyQuery] {
-        &[TopologyQuery::Unsupported("the null target keeps no data: nothing lies anywhere")]
+impl Ddl for Null {
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
     }
 
     fn has_statistics(&self) -> bool {
@@ -77,6 +71,18 @@ impl Dialect for Null {
 
     fn analyze(&self, _table: &str) -> String {
         String::new()
+    }
+}
+
+impl DataPlacement for Null {}
+
+impl Introspection for Null {
+    fn recognises(&self, version: &str) -> bool {
+        version == VERSION
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported("the null target keeps no data: nothing lies anywhere")]
     }
 }
 
@@ -93,27 +99,44 @@ impl Delay {
     /// A delay whose spread is no greater than its latency.
     ///
     /// # Errors
-    /// One line, if it is greater.
-    pub fn new(latency: Duration, spread: Duration) -> Result<Self, String> {
+    /// If it is greater.
+    pub fn new(latency: Duration, spread: Duration) -> Result<Self, DelayError> {
         if spread > latency {
-            return Err("the spread is greater than the latency: an answer can't come before its question".to_owned());
+            return Err(DelayError::SpreadAboveLatency);
         }
         Ok(Self { latency, spread })
     }
 
-    /// The delay of one round trip, by anything from 0 to 1.
+    /// The delay of one round trip, for a random number from 0 to 1.
     pub fn at(&self, fraction: f64) -> Duration {
         self.latency - self.spread + self.spread.mul_f64(2.0 * fraction)
     }
 }
 
-/// Anything from 0 to 1, from a small generator's state, which must not be 0.
+/// A random number from 0 to 1. `rng` is the generator's state, which must not be 0.
 pub fn fraction(rng: &mut u64) -> f64 {
     // xorshift64: any spread will do.
     *rng ^= *rng << 13;
     *rng ^= *rng >> 7;
     *rng ^= *rng << 17;
     (*rng >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A delay that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DelayError {
+    /// The text is not a delay, or a delay beyond the limit.
+    #[error("`{0}` is no delay: write for example 5ms or 250us, at most 1h")]
+    Unreadable(String),
+    /// An answer would come before its question.
+    #[error("the spread is greater than the latency: an answer can't come before its question")]
+    SpreadAboveLatency,
+}
+
+impl From<DelayError> for UrlError {
+    fn from(e: DelayError) -> Self {
+        e.to_string().into()
+    }
 }
 
 /// As in a URL: nothing, or `?latency=5ms&spread=1ms`.
@@ -130,34 +153,35 @@ impl fmt::Display for Delay {
 }
 
 /// The longest delay that can be asked for.
-const LONGEST: Duration = Duration::from_secs(3600);
+const MAX_DELAY: Duration = Duration::from_secs(3600);
 
 /// Reads a delay such as `5ms` or `250us`.
 ///
 /// # Errors
 /// One line that says how to write it.
-pub fn parse_delay(text: &str) -> Result<Duration, String> {
+pub fn parse_delay(text: &str) -> Result<Duration, DelayError> {
     let delay: Option<jiff::SignedDuration> = text.parse().ok();
-    let delay = delay.and_then(|delay| Duration::try_from(delay).ok()).filter(|delay| *delay <= LONGEST);
-    delay.ok_or_else(|| format!("`{text}` is no delay: write for example 5ms or 250us, at most 1h"))
+    let delay = delay.and_then(|delay| Duration::try_from(delay).ok()).filter(|delay| *delay <= MAX_DELAY);
+    delay.ok_or_else(|| DelayError::Unreadable(text.to_owned()))
 }
 
 /// Reads what follows `null:`.
-pub(crate) fn parse(rest: &str) -> Result<Delay, String> {
+pub(crate) fn parse(rest: &str) -> Result<Delay, UrlError> {
     let parameters = match rest.trim_start_matches('/') {
         "" => return Ok(Delay::default()),
         rest => rest.strip_prefix('?'),
     };
     let help = "the null URL is null: or null:?latency=5ms&spread=1ms";
-    let (mut latency, mut spread) = (Duration::ZERO, Duration::ZERO);
+    let mut latency = Duration::ZERO;
+    let mut spread = Duration::ZERO;
     for parameter in parameters.ok_or(help)?.split('&') {
         match parameter.split_once('=') {
             Some(("latency", text)) => latency = parse_delay(text)?,
             Some(("spread", text)) => spread = parse_delay(text)?,
-            _ => return Err(help.to_owned()),
+            _ => return Err(help.into()),
         }
     }
-    Delay::new(latency, spread)
+    Ok(Delay::new(latency, spread)?)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a target without data answers: declared beside a statement's SQL, and made from its parameters.
+//! The null target's answers: declared beside a statement's SQL, and made from its parameters.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -42,7 +42,7 @@ enum Source {
     Now,
 }
 
-/// A column of the rows that come back: its type, and what stands in it.
+/// A column of the returned rows: its type, and its values.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     kind: Kind,
@@ -112,7 +112,7 @@ enum Count {
     Listed(usize),
 }
 
-/// What a target without data answers a statement. By default: each row of the call was changed, and none comes back.
+/// The null target's answer to a statement. By default each row of the call was changed, and no row is returned.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
     columns: &'static [Column],

@@ -2,11 +2,15 @@
 //!
 //! Written from NuoDB's documentation and from its driver's source; no NuoDB server was at hand.
 
-use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::UrlError;
+use crate::ddl::Ddl;
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified};
+use crate::introspection::Introspection;
 use crate::odbc::{Source, standard};
-use crate::placement::{Placement, Spread};
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::schema::Table;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// NuoDB's dialect.
 #[derive(Debug)]
@@ -21,18 +25,10 @@ impl Dialect for NuoDb {
         WireKind::Odbc
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.starts_with("NuoDB")
-    }
-
     fn verified(&self) -> Verified {
         Verified::No(
             "neither a server nor a driver can be had for the tests; its wire, ODBC, is tested with other drivers",
         )
-    }
-
-    fn topology(&self) -> &'static [TopologyQuery] {
-        TOPOLOGY
     }
 
     /// That of an admin process, which picks a transaction engine.
@@ -42,19 +38,6 @@ impl Dialect for NuoDb {
 
     fn adapt(&self, sql: String) -> String {
         standard(&sql)
-    }
-
-    /// The key decides where a row's version is stored.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
-        true
     }
 
     /// There is neither RETURNING nor an UPDATE with a second table.
@@ -75,11 +58,28 @@ impl Dialect for NuoDb {
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level != Isolation::ReadCommitted
     }
+}
+
+impl Ddl for NuoDb {
+    /// The key decides where a row's version is stored.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        true
+    }
 
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE TABLE {table}")
     }
+}
 
+impl DataPlacement for NuoDb {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions, Spread::Localities]
     }
@@ -100,6 +100,16 @@ impl Dialect for NuoDb {
             }
         }
         clause
+    }
+}
+
+impl Introspection for NuoDb {
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("NuoDB")
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        TOPOLOGY
     }
 }
 
@@ -140,14 +150,15 @@ const TOPOLOGY: &[TopologyQuery] = &[
 const DRIVER: &str = "/opt/nuodb/lib64/libNuoODBC.so";
 
 /// Reads what follows `nuodb:` and says it as a connection string. A password may come from `ODBC_PASSWORD`.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, UrlError> {
     const FORM: &str = "write nuodb://user:password@host:port/database?schema=schema&driver=driver";
-    let unreadable = |what: &str| format!("the nuodb URL {what}: {FORM}");
+    let unreadable = |what: &str| UrlError::from(format!("the nuodb URL {what}: {FORM}"));
     if dialect.default_port() == 0 {
         let scheme = dialect.name();
         return Err(format!(
             "the {scheme} URL is a connection string: write for example {scheme}:Driver={{SQLite3}};Database=file"
-        ));
+        )
+        .into());
     }
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     let address = address.strip_prefix("//").ok_or_else(|| unreadable("can't be read"))?;
@@ -163,17 +174,20 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
         Some(_) => return Err(unreadable("has a port that is no number")),
         None => format!("{host}:{}", dialect.default_port()),
     };
-    let (mut schema, mut driver) = (None, DRIVER.to_owned());
+    let mut schema = None;
+    let mut driver = DRIVER.to_owned();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
             ("schema", value) => schema = Some(decoded(value)?),
             ("driver", value) => driver = decoded(value)?,
             (name, _) => {
-                return Err(format!("unknown parameter `{name}` in the nuodb URL: known are schema and driver"));
+                let known = "known are schema and driver";
+                return Err(format!("unknown parameter `{name}` in the nuodb URL: {known}").into());
             }
         }
     }
-    let (user, database) = (decoded(user)?, decoded(database)?);
+    let user = decoded(user)?;
+    let database = decoded(database)?;
     let password = password.map(decoded).transpose()?.or_else(|| std::env::var("ODBC_PASSWORD").ok());
 
     let mut shown = format!("nuodb://{user}@{host}/{database}");
@@ -193,8 +207,9 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
 }
 
 /// A part of a URL without its percent signs.
-fn decoded(text: &str) -> Result<String, String> {
-    let wrong = || "the nuodb URL has a % that is not followed by two hexadecimal digits of a character".to_owned();
+fn decoded(text: &str) -> Result<String, UrlError> {
+    let wrong =
+        || UrlError::from("the nuodb URL has a % that is not followed by two hexadecimal digits of a character");
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
@@ -212,7 +227,7 @@ mod tests {
     use crate::Url;
     use crate::schema::{Column, ColumnType, ForeignKey, Index, Table};
 
-    fn source(url: &str) -> Result<Source, String> {
+    fn source(url: &str) -> Result<Source, UrlError> {
         parse(url.strip_prefix("nuodb:").unwrap(), &NuoDb)
     }
 
@@ -287,8 +302,8 @@ mod tests {
         assert_eq!(placement.check(&NuoDb), Ok(()));
         let partitions = "\nPARTITION BY RANGE (d_w_id)\n  PARTITION p0 VALUES LESS THAN (3) STORE IN east\n  \
                           PARTITION p1 VALUES LESS THAN (MAXVALUE) STORE IN west";
-        let (head, tail) = (NuoDb.create_table(&TABLE, true, true, &placement), partitions);
-        assert!(head.ends_with(&format!("\n){tail}")), "{head}");
+        let table = NuoDb.create_table(&TABLE, true, true, &placement);
+        assert!(table.ends_with(&format!("\n){partitions}")), "{table}");
         placement.localities.clear();
         assert_eq!(NuoDb.spread_clause(&TABLE, &placement).matches("STORE IN").count(), 0);
         let index = NuoDb.create_index(&TABLE, &TABLE.indexes[0], &Placement::default());

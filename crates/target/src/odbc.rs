@@ -5,12 +5,14 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use odbc::{Connection, Diagnostic, Info, Value};
 
-use crate::Class;
-use crate::dialect::{
-    Dialect, Isolation, MYSQL_CLOCK, MultiRowUpdate, POSTGRES_CLOCK, SQLITE_CLOCK, Verified, WireKind,
-};
-use crate::schema::{ColumnType, JSON_CHARACTERS};
+use crate::ddl::{Ddl, standard_type};
+use crate::dialect::{Dialect, Isolation, MultiRowUpdate, Verified};
+use crate::introspection::Introspection;
+use crate::placement::DataPlacement;
+use crate::schema::ColumnType;
 use crate::topology::TopologyQuery;
+use crate::wire::{WireKind, mysql, pg, sqlite};
+use crate::{Class, UrlError};
 
 /// The dialect of a database that is known by its driver only: standard SQL, and what was learned when connecting.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ pub(crate) struct KnownDatabase {
     duplicate: &'static [i32],
     /// SQLSTATE and native code of what DDL would make and is there already.
     exists: &'static [&'static str],
-    /// What stands before a table's name to refresh its statistics.
+    /// The words before a table's name to refresh its statistics.
     analyze: Option<&'static str>,
     /// The expression for its clock.
     clock: Option<&'static str>,
@@ -78,7 +80,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &[],
         analyze: Some("ANALYZE"),
-        clock: Some(POSTGRES_CLOCK),
+        clock: pg::DEFAULTS.clock,
     },
     KnownDatabase {
         name: "MariaDB",
@@ -87,7 +89,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826", "HY000/1005"],
         analyze: Some("ANALYZE TABLE"),
-        clock: Some(MYSQL_CLOCK),
+        clock: mysql::DEFAULTS.clock,
     },
     KnownDatabase {
         name: "MySQL",
@@ -96,7 +98,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[],
         exists: &["42000/1061", "HY000/1826"],
         analyze: Some("ANALYZE TABLE"),
-        clock: Some(MYSQL_CLOCK),
+        clock: mysql::DEFAULTS.clock,
     },
     // SQLITE_BUSY and SQLITE_LOCKED; SQLITE_CONSTRAINT.
     KnownDatabase {
@@ -106,7 +108,7 @@ static KNOWN_DATABASES: &[KnownDatabase] = &[
         duplicate: &[19],
         exists: &[],
         analyze: Some("ANALYZE"),
-        clock: Some(SQLITE_CLOCK),
+        clock: sqlite::DEFAULTS.clock,
     },
     // UPDATE_CONFLICT, DEADLOCK and LOCK_TIMEOUT; NETWORK_ERROR, CONNECTION_ERROR and IS_SHUTDOWN; UNIQUE_DUPLICATE.
     KnownDatabase {
@@ -157,12 +159,12 @@ pub(crate) fn learn(connection_string: &str, connection: &Connection) -> &'stati
     let mut learned = LEARNED.lock().unwrap_or_else(PoisonError::into_inner);
     learned.entry(connection_string.to_owned()).or_insert_with(|| {
         // A few strings a data source, kept as long as the process.
-        Box::leak(Box::new(Odbc { facts: Facts::of(connection) }))
+        Box::leak(Box::new(Odbc { facts: Facts::from_connection(connection) }))
     })
 }
 
 impl Facts {
-    fn of(connection: &Connection) -> Self {
+    fn from_connection(connection: &Connection) -> Self {
         let answer = |sql: &str| connection.execute(sql).ok().map(|answer| answer.rows);
         // Asked in SQL, for the driver's own lists of capabilities are often wrong. What the database
         // doesn't understand at all, tells nothing.
@@ -198,19 +200,8 @@ impl Dialect for Odbc {
         WireKind::Odbc
     }
 
-    /// Any database can be behind a driver.
-    fn recognises(&self, _version: &str) -> bool {
-        false
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer("PostgreSQL 15, MariaDB 10.11 and SQLite, through their ODBC drivers")
-    }
-
-    fn topology(&self) -> &'static [TopologyQuery] {
-        &[TopologyQuery::Unsupported(
-            "ODBC has no way to ask how data lie: use the database's own scheme, if it has one here",
-        )]
     }
 
     fn default_port(&self) -> u16 {
@@ -226,41 +217,6 @@ impl Dialect for Odbc {
             sql = sql.replace(" LIMIT 1", " FETCH FIRST 1 ROWS ONLY");
         }
         sql
-    }
-
-    fn column_type(&self, kind: ColumnType) -> String {
-        match kind {
-            ColumnType::Decimal { .. } if self.scales_decimals() => "BIGINT".into(),
-            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-            ColumnType::SmallInt => "SMALLINT".into(),
-            ColumnType::Int => "INTEGER".into(),
-            ColumnType::BigInt => "BIGINT".into(),
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            // TIMESTAMP is the standard's name, and in some databases that of something else.
-            ColumnType::Timestamp => self.facts.timestamp.clone().unwrap_or_else(|| "TIMESTAMP".into()),
-            ColumnType::Uuid => "CHAR(36)".into(),
-            ColumnType::Json => format!("VARCHAR({JSON_CHARACTERS})"),
-        }
-    }
-
-    /// Not every database can add one.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
-    /// Not in every database.
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    fn already_exists(&self, code: &str) -> bool {
-        let state = code.split('/').next().unwrap_or(code);
-        matches!(state, "42S01" | "42S11" | "42P07" | "42710") || self.facts.database.exists.contains(&code)
     }
 
     fn multi_row_update(&self) -> MultiRowUpdate {
@@ -283,6 +239,36 @@ impl Dialect for Odbc {
     fn clock(&self) -> Option<&'static str> {
         self.facts.database.clock
     }
+}
+
+impl Ddl for Odbc {
+    fn column_type(&self, kind: ColumnType) -> String {
+        match kind {
+            ColumnType::Decimal { .. } if self.scales_decimals() => "BIGINT".into(),
+            // TIMESTAMP is the standard's name; in some databases it means something else.
+            ColumnType::Timestamp => self.facts.timestamp.clone().unwrap_or_else(|| standard_type(kind)),
+            kind => standard_type(kind),
+        }
+    }
+
+    /// Not every database can add one.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    /// Not in every database.
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn already_exists(&self, code: &str) -> bool {
+        let state = code.split('/').next().unwrap_or(code);
+        matches!(state, "42S01" | "42S11" | "42P07" | "42710") || self.facts.database.exists.contains(&code)
+    }
 
     fn has_statistics(&self) -> bool {
         self.facts.database.analyze.is_some()
@@ -290,6 +276,21 @@ impl Dialect for Odbc {
 
     fn analyze(&self, table: &str) -> String {
         format!("{} {table}", self.facts.database.analyze.unwrap_or("ANALYZE"))
+    }
+}
+
+impl DataPlacement for Odbc {}
+
+impl Introspection for Odbc {
+    /// Any database can be behind a driver.
+    fn recognises(&self, _version: &str) -> bool {
+        false
+    }
+
+    fn topology(&self) -> &'static [TopologyQuery] {
+        &[TopologyQuery::Unsupported(
+            "ODBC has no way to ask how data lie: use the database's own scheme, if it has one here",
+        )]
     }
 }
 
@@ -319,7 +320,7 @@ const SECRETS: [&str; 5] = ["pwd", "password", "secret", "token", "accesskey"];
 const SQLITE_TIMEOUT: &str = ";Timeout=1000";
 
 /// Reads what follows the scheme: a connection string. A password may come from `ODBC_PASSWORD`.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, UrlError> {
     let scheme = dialect.name();
     let attributes = attributes(rest, scheme)?;
     let has = |names: &[&str]| attributes.iter().any(|(name, _)| names.contains(&name.to_ascii_lowercase().as_str()));
@@ -327,7 +328,8 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
         return Err(format!(
             "the {scheme} URL names no driver: write for example \
              odbc:Driver={{PostgreSQL Unicode}};Server=host;Database=database;Uid=user"
-        ));
+        )
+        .into());
     }
     let secret = |name: &str| SECRETS.iter().any(|part| name.to_ascii_lowercase().contains(part));
     let shown: Vec<String> =
@@ -353,11 +355,12 @@ pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Source, String>
 }
 
 /// The attributes of a connection string; a value in braces may hold semicolons.
-fn attributes(text: &str, scheme: &str) -> Result<Vec<(String, String)>, String> {
+fn attributes(text: &str, scheme: &str) -> Result<Vec<(String, String)>, UrlError> {
     let unreadable = |what: &str| {
         Err(format!(
             "the {scheme} URL's connection string {what}: write Name=value;Name=value, a value with ; in braces"
-        ))
+        )
+        .into())
     };
     let mut attributes = Vec::new();
     let mut rest = text;

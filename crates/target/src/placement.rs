@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::Dialect;
+use crate::schema::{Index, Table};
 
 /// A way of spreading data. A dialect declares those that its database has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +58,72 @@ impl fmt::Display for Sharding {
 }
 
 impl FromStr for Sharding {
-    type Err = String;
+    type Err = PlacementError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, PlacementError> {
         match text {
             "hash" => Ok(Sharding::Hash),
             "range" => Ok(Sharding::Range),
-            _ => Err(format!("`{text}` is no key sharding: use hash or range")),
+            _ => Err(PlacementError::Sharding(text.to_owned())),
         }
+    }
+}
+
+/// How a database spreads its tables over a cluster. By default it has no means to.
+pub trait DataPlacement {
+    /// The means of spreading data that the database has; others are refused.
+    fn spreads(&self) -> &'static [Spread] {
+        &[]
+    }
+
+    /// The localities of the partitions if the user names none.
+    fn usual_localities(&self, _partitions: u32) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why this placement excludes foreign keys; `None` if it does not.
+    fn refuses_foreign_keys(&self, _placement: &Placement) -> Option<&'static str> {
+        None
+    }
+
+    /// The columns of a primary key or an index, each with its sharding or order.
+    fn key_columns(&self, columns: &[&str], _placement: &Placement) -> String {
+        columns.join(", ")
+    }
+
+    /// The clause at the very end of CREATE TABLE that spreads the table.
+    fn spread_clause(&self, _table: &Table, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread a table right after CREATE TABLE.
+    fn spread_table(&self, _table: &Table, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The clause at the very end of CREATE INDEX that spreads an index of a table with a spreading column.
+    fn spread_index_clause(&self, _placement: &Placement) -> String {
+        String::new()
+    }
+
+    /// The statements that spread an index right after CREATE INDEX.
+    fn spread_index(&self, _table: &Table, _index: &Index, _placement: &Placement) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The name under which rows with this value of the spreading column load fastest.
+    fn rows_of(&self, table: &Table, _placement: &Placement, _key: i32) -> String {
+        table.name.to_owned()
+    }
+
+    /// The cluster setting that limits how fast replicas move.
+    fn snapshot_rate(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for how much data the cluster still has to move between its nodes.
+    fn unsettled(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -92,6 +151,46 @@ pub struct Placement {
 /// The longest list of localities that the load's catalog holds.
 pub const LOCALITIES_CHARACTERS: u16 = 2000;
 
+/// A placement that can't be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlacementError {
+    /// The database lacks this means of spreading data.
+    #[error("{database} has no {}", .spread.name())]
+    Unsupported {
+        /// The database's name.
+        database: &'static str,
+        /// What it lacks.
+        spread: Spread,
+    },
+    /// There are more parts than keys.
+    #[error("{option} {parts} for {keys} warehouses: some would be empty")]
+    TooManyParts {
+        /// The option that asked for the parts.
+        option: &'static str,
+        /// How many it asked for.
+        parts: u32,
+        /// How many keys there are.
+        keys: i32,
+    },
+    /// The number of localities is not the number of partitions.
+    #[error("--localities names {localities} places, but there are {partitions} partitions")]
+    Localities {
+        /// How many are named.
+        localities: usize,
+        /// How many partitions there are.
+        partitions: u32,
+    },
+    /// The load's catalog can't hold the list of localities.
+    #[error("--localities is longer than {LOCALITIES_CHARACTERS} characters")]
+    LocalitiesTooLong,
+    /// A locality is not of the form `tier=value`.
+    #[error("`{0}` is no locality: write tier=value, such as region=us-east1")]
+    Locality(String),
+    /// A key sharding has another name.
+    #[error("`{0}` is no key sharding: use hash or range")]
+    Sharding(String),
+}
+
 impl Placement {
     /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
@@ -102,7 +201,7 @@ impl Placement {
     ///
     /// # Errors
     /// One line that says what can't be had, or what is too much.
-    pub fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
+    pub fn check(&self, dialect: &dyn Dialect) -> Result<(), PlacementError> {
         let asked = [
             (Spread::Partitions, self.partitions.is_some()),
             (Spread::Localities, !self.localities.is_empty()),
@@ -113,24 +212,21 @@ impl Placement {
         ];
         let lacking = asked.iter().find(|(spread, asked)| *asked && !dialect.spreads().contains(spread));
         if let Some((spread, _)) = lacking {
-            return Err(format!("{} has no {}", dialect.name(), spread.name()));
+            return Err(PlacementError::Unsupported { database: dialect.name(), spread: *spread });
         }
         // Tablets by hash may well be more: nobody knows which of them a key falls into.
         let by_range = self.tablets.filter(|_| self.sharding == Some(Sharding::Range));
         for (option, parts) in [("--partitions", self.partitions), ("--split", self.ranges), ("--tablets", by_range)] {
             if let Some(parts) = parts.filter(|parts| i64::from(*parts) > i64::from(self.keys)) {
-                return Err(format!("{option} {parts} for {} warehouses: some would be empty", self.keys));
+                return Err(PlacementError::TooManyParts { option, parts, keys: self.keys });
             }
         }
         if !self.localities.is_empty() && self.partitions != Some(self.localities.len() as u32) {
-            return Err(format!(
-                "--localities names {} places, but there are {} partitions",
-                self.localities.len(),
-                self.partitions.unwrap_or(0)
-            ));
+            let partitions = self.partitions.unwrap_or(0);
+            return Err(PlacementError::Localities { localities: self.localities.len(), partitions });
         }
         if self.localities.join(",").len() > usize::from(LOCALITIES_CHARACTERS) {
-            return Err(format!("--localities is longer than {LOCALITIES_CHARACTERS} characters"));
+            return Err(PlacementError::LocalitiesTooLong);
         }
         Ok(())
     }
@@ -194,7 +290,8 @@ impl fmt::Display for Placement {
 ///
 /// With more parts than keys, some slices are empty.
 pub fn slices(keys: RangeInclusive<i32>, parts: u32) -> Vec<RangeInclusive<i32>> {
-    let (first, count) = (i64::from(*keys.start()), i64::from(*keys.end()) - i64::from(*keys.start()) + 1);
+    let first = i64::from(*keys.start());
+    let count = i64::from(*keys.end()) - first + 1;
     let bound = |part: i64| (first + part * count / i64::from(parts)) as i32;
     (0..i64::from(parts)).map(|part| bound(part)..=bound(part + 1) - 1).collect()
 }
@@ -208,11 +305,11 @@ fn starts(keys: i32, parts: u32) -> Vec<i32> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn locality(text: &str) -> Result<String, String> {
+pub fn locality(text: &str) -> Result<String, PlacementError> {
     let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     match text.split_once('=') {
         Some((tier, value)) if plain(tier) && plain(value) => Ok(text.to_owned()),
-        _ => Err(format!("`{text}` is no locality: write tier=value, such as region=us-east1")),
+        _ => Err(PlacementError::Locality(text.to_owned())),
     }
 }
 
@@ -256,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_a_database_lacks_is_refused_by_name() {
-        let refusal = |placement: &Placement, dialect: &dyn Dialect| placement.check(dialect).unwrap_err();
+        let refusal = |placement: &Placement, dialect: &dyn Dialect| placement.check(dialect).unwrap_err().to_string();
         let partitions = Placement { keys: 4, partitions: Some(2), ..Default::default() };
         assert_eq!(refusal(&partitions, &crate::sqlite::Sqlite), "sqlite has no partitions");
         assert!(partitions.check(&crate::postgres::Postgres).is_ok());

@@ -2,23 +2,63 @@
 
 mod forms;
 
-pub use record::query_plan::{How, Plan, TableAccess};
-
 use crate::{Access, Answer, Class, Error, Session};
+
+/// How a database ran, or would run, a statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The plan as text for people: one line per operator.
+    pub lines: Vec<String>,
+    /// How each table is reached, in the plan's order.
+    pub accesses: Vec<TableAccess>,
+    /// What the database counted while it ran the statement, in [`Plan::unit`]s; `None` if it did not run it or counts
+    /// nothing.
+    pub work: Option<f64>,
+    /// What `work` counts, such as `rows`.
+    pub unit: String,
+}
+
+/// How a plan reaches a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableAccess {
+    /// The table or its alias, as the database names it in the plan.
+    pub table: String,
+    /// The index; `None` if there is none, or if it is the primary key and the database does not name it.
+    pub index: Option<String>,
+    /// Whether the database looks for keys or reads everything.
+    pub how: How,
+    /// Whether the index alone answers.
+    pub covering: bool,
+    /// The rows that the optimizer expected here.
+    pub estimated_rows: Option<f64>,
+    /// The rows that the database read here in all, if it ran the statement.
+    pub rows: Option<f64>,
+}
+
+/// Whether the database looks for keys in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It reads all rows of the table.
+    Scan,
+    /// It reads a whole index.
+    IndexScan,
+    /// It looks for keys or ranges of keys.
+    Seek,
+}
 
 /// How a database is asked for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explain {
-    /// What stands before a statement to see its plan without running it.
+    /// The words before a statement to show its plan without running it.
     pub plain: &'static str,
-    /// What stands before a statement to have it run and see its plan with what was counted; the same as `plain` where
-    /// it is run apart and its counters are read.
+    /// The words before a statement to run it and show its plan with counters; the same as `plain` if the statement runs
+    /// apart and the session's counters are read.
     pub run: &'static str,
-    /// How the answer is read.
+    /// The form of the answer.
     pub form: Form,
 }
 
-/// How a plan is written.
+/// The form of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A document, as PostgreSQL has it.
@@ -59,8 +99,9 @@ impl Session {
     async fn run_and_explained(&mut self, explain: Explain, sql: &str) -> Result<Plan, Error> {
         match explain.form {
             Form::MysqlTable => {
-                // Asking costs reads of its own.
-                let (first, second) = (self.rows_read().await?, self.rows_read().await?);
+                // The query for the counter itself adds to the counter.
+                let first = self.rows_read().await?;
+                let second = self.rows_read().await?;
                 let mut plan = self.explained(explain.plain, sql, explain.form).await?;
                 let before = self.rows_read().await?;
                 self.ask(sql, &[], crate::Protocol::Simple).await?;
@@ -68,7 +109,8 @@ impl Session {
                 plan.work = Some((after - before - (second - first)).max(0.0));
                 if explain.run != explain.plain {
                     let counted = self.explained(explain.run, sql, explain.form).await?;
-                    (plan.lines, plan.accesses) = (counted.lines, counted.accesses);
+                    plan.lines = counted.lines;
+                    plan.accesses = counted.accesses;
                 }
                 Ok(plan)
             }
@@ -85,11 +127,11 @@ impl Session {
 
     async fn explained(&mut self, prefix: &str, sql: &str, form: Form) -> Result<Plan, Error> {
         if form == Form::SqliteLoops {
-            // It looks for changes of the schema by other connections only when it runs something.
+            // SQLite notices other connections' schema changes only when it runs a statement.
             self.ask("SELECT COUNT(*) FROM sqlite_master", &[], crate::Protocol::Simple).await?;
         }
         let answer = self.ask(&format!("{prefix} {sql}"), &[], crate::Protocol::Simple).await?;
-        forms::read(form, &Table::of(&answer)?)
+        forms::read(form, &Table::from_answer(&answer)?)
     }
 
     async fn rows_read(&mut self) -> Result<f64, Error> {
@@ -109,7 +151,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(answer: &Answer) -> Result<Self, Error> {
+    fn from_answer(answer: &Answer) -> Result<Self, Error> {
         let columns: Vec<String> =
             answer.get(0).map(|row| row.columns().iter().map(|name| name.to_lowercase()).collect()).unwrap_or_default();
         let mut rows = Vec::new();

@@ -7,14 +7,17 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::ddl::{Ddl, standard_type};
+use crate::dialect::{Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
-use crate::placement::{Placement, Spread};
+use crate::introspection::Introspection;
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::plan::{Explain, Form};
-use crate::schema::Table;
+use crate::schema::{ColumnType, Table};
 use crate::tls::Tls;
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
+use crate::{RoutineLanguage, UrlError};
 
 /// PostgreSQL's dialect.
 #[derive(Debug)]
@@ -29,16 +32,32 @@ impl Dialect for Postgres {
         WireKind::Postgres
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.starts_with("PostgreSQL ") && !version.contains("-YB-")
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer("PostgreSQL 15; the newest, 18, in the conformance suite")
     }
 
     fn default_port(&self) -> u16 {
         5432
+    }
+
+    fn isolations(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
+    }
+
+    fn default_isolation(&self) -> Isolation {
+        Isolation::RepeatableRead
+    }
+
+    /// READ COMMITTED fails the isolation tests 7 to 9; snapshot isolation passes all nine, and TPC-C
+    /// has no anomaly under it (Fekete et al., ACM TODS 2005).
+    fn passes_clause_3_4(&self, level: Isolation) -> bool {
+        level != Isolation::ReadCommitted
+    }
+}
+
+impl Ddl for Postgres {
+    fn column_type(&self, kind: ColumnType) -> String {
+        column_type(kind)
     }
 
     fn primary_key_after_load(&self) -> bool {
@@ -57,20 +76,6 @@ impl Dialect for Postgres {
         Some(RoutineLanguage::PlPgSql)
     }
 
-    fn isolations(&self) -> &'static [Isolation] {
-        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
-    }
-
-    fn default_isolation(&self) -> Isolation {
-        Isolation::RepeatableRead
-    }
-
-    /// READ COMMITTED fails the isolation tests 7 to 9; snapshot isolation passes all nine, and TPC-C
-    /// has no anomaly under it (Fekete et al., ACM TODS 2005).
-    fn passes_clause_3_4(&self, level: Isolation) -> bool {
-        level != Isolation::ReadCommitted
-    }
-
     /// Sorts of the keys in memory; commits of rows need not wait for the disk one by one, since the first commit after
     /// them (which does wait) makes all earlier ones durable too.
     fn load_settings(&self) -> &'static [&'static str] {
@@ -82,6 +87,17 @@ impl Dialect for Postgres {
         &["RESET synchronous_commit"]
     }
 
+    fn storing(&self) -> Option<&'static str> {
+        Some("INCLUDE")
+    }
+
+    /// VACUUM too: without it the first minutes of a run pay for the hint bits and the visibility map of the load.
+    fn analyze(&self, table: &str) -> String {
+        format!("VACUUM (ANALYZE) {table}")
+    }
+}
+
+impl DataPlacement for Postgres {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions]
     }
@@ -98,7 +114,8 @@ impl Dialect for Postgres {
         if table.spread_by.is_none() {
             return Vec::new();
         }
-        let (name, partitions) = (table.name, placement.partitions());
+        let name = table.name;
+        let partitions = placement.partitions();
         let bound = |number: usize| match partitions.get(number) {
             Some(keys) if number > 0 => keys.start().to_string(),
             Some(_) => "MINVALUE".to_owned(),
@@ -111,7 +128,7 @@ impl Dialect for Postgres {
         numbers.map(sql).collect()
     }
 
-    /// The partition itself: a COPY into the whole table looks for the partition row by row.
+    /// The partition: a COPY into the whole table finds the partition of each row anew.
     fn rows_of(&self, table: &Table, placement: &Placement, key: i32) -> String {
         let partition = placement.partitions().iter().position(|keys| keys.contains(&key));
         match (table.spread_by, partition) {
@@ -119,10 +136,11 @@ impl Dialect for Postgres {
             _ => table.name.to_owned(),
         }
     }
+}
 
-    /// VACUUM too: without it the first minutes of a run pay for the hint bits and the visibility map of the load.
-    fn analyze(&self, table: &str) -> String {
-        format!("VACUUM (ANALYZE) {table}")
+impl Introspection for Postgres {
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("PostgreSQL ") && !version.contains("-YB-")
     }
 
     fn explain(&self) -> Option<Explain> {
@@ -139,6 +157,15 @@ impl Dialect for Postgres {
 
     fn judged_settings(&self) -> &'static [Setting] {
         SETTINGS
+    }
+}
+
+/// A column type of PostgreSQL and its relatives.
+pub(crate) fn column_type(kind: ColumnType) -> String {
+    match kind {
+        ColumnType::Uuid => "UUID".into(),
+        ColumnType::Json => "JSONB".into(),
+        kind => standard_type(kind),
     }
 }
 
@@ -276,14 +303,16 @@ pub(crate) struct Address {
 /// Reads what follows the scheme, with what libpq's variables and `~/.pgpass` add.
 ///
 /// `sslmode` is ours rather than the driver's: `require` verifies the server too, as `verify-full` does.
-pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, String> {
+pub(crate) fn parse(rest: &str, dialect: &dyn Dialect) -> Result<Address, UrlError> {
     let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let (mut tls, mut others) = (Tls::default(), Vec::new());
+    let mut tls = Tls::default();
+    let mut others = Vec::new();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=').unwrap_or((parameter, "")) {
             ("sslmode", "disable") => tls.wanted = Some(false),
             ("sslmode", mode @ ("require" | "verify-ca" | "verify-full")) => {
-                (tls.wanted, tls.any_name) = (Some(true), mode == "verify-ca");
+                tls.wanted = Some(true);
+                tls.any_name = mode == "verify-ca";
             }
             ("sslmode", _) => {
                 return Err("sslmode in the URL: use disable, verify-ca, or require or verify-full (both verify \

@@ -1,40 +1,24 @@
-//! A schema of our own in somebody's database: what is made there touches nothing else, and goes with it.
+//! A scratch schema in a user's database: it holds all tables of a test, and is dropped with them.
 
 use std::path::PathBuf;
 
 use crate::url::Endpoint;
 use crate::{Error, Session, Url};
 
-/// How a database makes, enters and drops a schema; `{}` stands for its name.
+/// The statements that create, enter and drop a schema; `{}` stands for its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemaSql {
-    /// Makes it.
+    /// Creates the schema.
     pub create: &'static str,
-    /// Has a session find its tables there, and nowhere else.
+    /// Makes a session find its tables in the schema only.
     pub enter: &'static str,
-    /// Drops it with all that is in it.
+    /// Drops the schema with all that is in it.
     pub drop: &'static str,
-    /// Whether there is one: a row if so.
+    /// Returns a row if the schema exists.
     pub exists: &'static str,
 }
 
-/// PostgreSQL's and its kin's.
-pub(crate) const POSTGRES: SchemaSql = SchemaSql {
-    create: "CREATE SCHEMA {}",
-    enter: "SET search_path TO {}",
-    drop: "DROP SCHEMA {} CASCADE",
-    exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
-};
-
-/// MySQL's and its kin's.
-pub(crate) const MYSQL: SchemaSql = SchemaSql {
-    create: "CREATE DATABASE {} CHARACTER SET utf8mb4",
-    enter: "USE {}",
-    drop: "DROP DATABASE {}",
-    exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
-};
-
-/// A schema of our own, or a file of our own beside an embedded database's.
+/// A scratch schema, or a file beside that of an embedded database.
 #[derive(Clone, Debug)]
 pub struct ScratchSchema {
     url: Url,
@@ -49,12 +33,12 @@ enum Kind {
 }
 
 impl ScratchSchema {
-    /// The schema of this name (letters, digits, underscores) in the database at `url`; nothing is touched.
+    /// The schema of this name (letters, digits, underscores) in the database at `url`. Sends nothing.
     ///
     /// # Errors
     /// If the database can't have one.
-    pub fn of(url: &Url, name: &str) -> Result<Self, Error> {
-        let (url, kind) = match (&url.place, url.dialect().scratch_schema()) {
+    pub fn for_url(url: &Url, name: &str) -> Result<Self, Error> {
+        let (url, kind) = match (&url.endpoint, url.dialect().wire().defaults().scratch_schema) {
             (Endpoint::Sqlite(file), _) => {
                 let mut beside = file.clone().into_os_string();
                 beside.push(format!("-{name}"));
@@ -62,14 +46,13 @@ impl ScratchSchema {
             }
             (_, Some(sql)) => (url.clone(), Kind::Schema(sql)),
             (_, None) => {
-                let said = format!("can't make a schema of our own on {}", url.dialect().name());
-                return Err(Error::permanent(said));
+                return Err(Error::permanent(format!("can't make a schema of our own on {}", url.dialect().name())));
             }
         };
         Ok(Self { url, name: name.to_owned(), kind })
     }
 
-    /// Whether it is there: left by somebody who was killed, or in use.
+    /// Whether it exists: in use, or left behind by a killed process.
     ///
     /// # Errors
     /// The database's refusal.
@@ -86,7 +69,7 @@ impl ScratchSchema {
     /// Makes it.
     ///
     /// # Errors
-    /// The database's refusal: it is there already, or the user may not.
+    /// The database's refusal: it exists already, or the user lacks the privilege.
     pub async fn create(&self) -> Result<(), Error> {
         match self.kind {
             Kind::File => Session::connect(&self.url).await.map(drop),
@@ -94,7 +77,7 @@ impl ScratchSchema {
         }
     }
 
-    /// Connects, and enters it. Statements commit by themselves.
+    /// Connects, and enters the schema. Each statement commits on its own.
     ///
     /// # Errors
     /// As [`Session::connect`].
@@ -136,7 +119,7 @@ impl ScratchSchema {
         &self.url
     }
 
-    /// Where it is, for people: `the schema x`, or a file's name.
+    /// Where it is, in messages: `the schema x`, or a file's name.
     pub fn place(&self) -> String {
         match self.kind {
             Kind::File => self.url.to_string(),

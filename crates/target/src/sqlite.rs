@@ -2,11 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::dialect::{Access, Dialect, Isolation, Verified, WireKind};
+use crate::UrlError;
+use crate::ddl::{Ddl, standard_type};
+use crate::dialect::{Access, Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
+use crate::introspection::Introspection;
+use crate::placement::DataPlacement;
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Table};
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// Opens a transaction that may write.
 pub(crate) const BEGIN_WRITER: &str = "BEGIN IMMEDIATE";
@@ -24,10 +29,6 @@ impl Dialect for Sqlite {
         WireKind::Sqlite
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.starts_with("SQLite")
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer("the SQLite that this program carries")
     }
@@ -43,34 +44,7 @@ impl Dialect for Sqlite {
             .replace("LOCALTIMESTAMP", "strftime('%Y-%m-%d %H:%M:%f', 'now')")
     }
 
-    /// SQLite has no exact decimal (NUMERIC keeps 0.1 as a binary float), so decimals are integers
-    /// of their last digit: cents, ten-thousandths.
-    fn column_type(&self, kind: ColumnType) -> String {
-        match kind {
-            ColumnType::SmallInt | ColumnType::Int | ColumnType::BigInt | ColumnType::Decimal { .. } => {
-                "INTEGER".into()
-            }
-            ColumnType::Char(n) => format!("CHAR({n})"),
-            ColumnType::Varchar(n) => format!("VARCHAR({n})"),
-            ColumnType::Timestamp => "TIMESTAMP".into(),
-            ColumnType::Uuid | ColumnType::Json => "TEXT".into(),
-        }
-    }
-
     fn embedded(&self) -> bool {
-        true
-    }
-
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    /// SQLite has no ALTER TABLE that adds one.
-    fn foreign_keys_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
         true
     }
 
@@ -102,6 +76,33 @@ impl Dialect for Sqlite {
             Access::ReadWrite => BEGIN_WRITER.into(),
         }
     }
+}
+
+impl Ddl for Sqlite {
+    /// SQLite has no exact decimal (NUMERIC keeps 0.1 as a binary float), so decimals are integers
+    /// of their last digit: cents, ten-thousandths.
+    fn column_type(&self, kind: ColumnType) -> String {
+        match kind {
+            ColumnType::SmallInt | ColumnType::Int | ColumnType::BigInt | ColumnType::Decimal { .. } => {
+                "INTEGER".into()
+            }
+            ColumnType::Uuid | ColumnType::Json => "TEXT".into(),
+            kind => standard_type(kind),
+        }
+    }
+
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    /// SQLite has no ALTER TABLE that adds one.
+    fn foreign_keys_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        true
+    }
 
     /// A larger cache for the trees that grow.
     fn load_settings(&self) -> &'static [&'static str] {
@@ -115,6 +116,14 @@ impl Dialect for Sqlite {
     /// Rows live in the primary key's own tree.
     fn table_suffix(&self, table: &Table) -> &'static str {
         if table.primary_key.is_empty() { "" } else { " WITHOUT ROWID" }
+    }
+}
+
+impl DataPlacement for Sqlite {}
+
+impl Introspection for Sqlite {
+    fn recognises(&self, version: &str) -> bool {
+        version.starts_with("SQLite")
     }
 
     fn explain(&self) -> Option<Explain> {
@@ -175,7 +184,7 @@ const SETTINGS: &[Setting] = &[
 ];
 
 /// Reads what follows `sqlite:`.
-pub(crate) fn parse(rest: &str) -> Result<PathBuf, String> {
+pub(crate) fn parse(rest: &str) -> Result<PathBuf, UrlError> {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     match path {
         "" => Err("the sqlite URL names no file: write sqlite:weighbridge.db".into()),

@@ -22,11 +22,11 @@ pub struct Statement {
     pub sql: &'static str,
     /// The numbers of rows to prepare it for when a connection is made; others are prepared when they first come.
     pub rows: (usize, usize),
-    /// The types of the `$` parameters, as a target without data must know them.
+    /// The types of the `$` parameters, for the null target.
     pub(crate) fixed: &'static [Kind],
-    /// The types of a row's own `#` parameters, likewise.
+    /// The types of a row's own `#` parameters, for the null target.
     pub(crate) per_row: &'static [Kind],
-    /// What a target without data answers.
+    /// The null target's answer.
     pub(crate) reply: Reply,
 }
 
@@ -41,6 +41,12 @@ impl Statement {
         Self { rows: (least, most), ..Self::new(name, sql) }
     }
 
+    /// The key of this statement's form for a number of rows, in a map of prepared statements. A statement is a static,
+    /// so that its address identifies it.
+    pub(crate) fn key(&'static self, rows: usize) -> (usize, usize) {
+        (std::ptr::from_ref(self) as usize, rows)
+    }
+
     /// With the types of its `$` parameters.
     #[must_use]
     pub const fn takes(self, fixed: &'static [Kind]) -> Self {
@@ -53,13 +59,13 @@ impl Statement {
         Self { per_row, ..self }
     }
 
-    /// With what a target without data answers, where that is not [`Reply::CHANGED`].
+    /// With the null target's answer, if it is not [`Reply::CHANGED`].
     #[must_use]
     pub const fn replies(self, reply: Reply) -> Self {
         Self { reply, ..self }
     }
 
-    /// What a target without data answers.
+    /// The null target's answer.
     pub const fn reply(&self) -> &Reply {
         &self.reply
     }

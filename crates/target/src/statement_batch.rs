@@ -6,26 +6,26 @@ use crate::{Error, OwnedValue, Statement, Value};
 
 /// Bound statements that don't wait for each other's answers.
 ///
-/// How a wave travels (one by one, or in one flight) is the session's business; its answers come
-/// back in the order of the calls.
+/// The session decides whether the calls travel one by one or in one round trip. The answers have the order of the
+/// calls.
 #[derive(Debug, Default)]
 pub struct StatementBatch<'a> {
     pub(crate) calls: Vec<Call>,
     pub(crate) values: Vec<Value<'a>>,
 }
 
-/// One bound statement of a wave.
+/// One bound statement of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) statement: &'static Statement,
     /// Repetitions of the statement's group; 1 for a plain statement.
     pub(crate) rows: usize,
-    /// Its values, as a range of the wave's.
+    /// Its values, as a range of the batch's values.
     pub(crate) values: std::ops::Range<usize>,
 }
 
 impl<'a> StatementBatch<'a> {
-    /// An empty wave.
+    /// An empty batch.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,7 +48,7 @@ impl<'a> StatementBatch<'a> {
         })
     }
 
-    /// A wave of one of its calls alone.
+    /// A batch of the call at `at` alone.
     pub(crate) fn alone(&self, at: usize) -> StatementBatch<'a> {
         let call = &self.calls[at];
         let values = self.values[call.values.clone()].to_vec();
@@ -78,7 +78,7 @@ impl<'a> StatementBatch<'a> {
     }
 }
 
-/// The answer to one call of a wave.
+/// The answer to one call of a batch.
 #[derive(Debug)]
 pub struct Answer {
     pub(crate) statement: &'static str,
@@ -95,7 +95,7 @@ pub(crate) enum Rows {
         columns: std::sync::Arc<[String]>,
         rows: Vec<Vec<OwnedValue>>,
     },
-    /// Of a target without data: the cells of all rows, one after the other.
+    /// Made by the null target: the cells of all rows, one after the other.
     Made {
         columns: usize,
         cells: Vec<Value<'static>>,

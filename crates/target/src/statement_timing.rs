@@ -1,16 +1,16 @@
-//! How long each part of a transaction took, as the session that sent it saw it: for those who ask, and at no cost else.
+//! How long each part of a transaction took in its session. Sessions that time nothing pay nothing.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::statement_batch::Call;
 
-/// A part of a transaction: a statement, a flight of several, COMMIT or ROLLBACK.
+/// The timing of a part of a transaction: a statement, a round trip of several, COMMIT or ROLLBACK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementTiming {
-    /// The statement's name; of a flight those of its statements, as in `new_order.entry+district+items`; or the verb.
+    /// The statement's name; those of all statements in a round trip, as in `new_order.entry+district+items`; or the verb.
     pub name: Cow<'static, str>,
-    /// From sending it to its whole answer, an error's included. A BEGIN that travels with it is in there.
+    /// From sending it to the last byte of its answer or error. Includes a BEGIN that travels with it.
     pub took: Duration,
 }
 
@@ -19,7 +19,7 @@ pub struct StatementTiming {
 pub(crate) struct Laps(Vec<StatementTiming>);
 
 impl Laps {
-    /// Ends a timing that began at `started`.
+    /// Adds a timing that began at `started`.
     pub(crate) fn end(&mut self, name: impl Into<Cow<'static, str>>, started: Instant) {
         self.0.push(StatementTiming { name: name.into(), took: started.elapsed() });
     }
@@ -29,7 +29,7 @@ impl Laps {
     }
 }
 
-/// The name of calls that travel together, with COMMIT behind them or not. What repeats is named once.
+/// The name of calls in one round trip, with or without COMMIT. A statement that repeats is named once.
 pub(crate) fn round_trip(calls: &[Call], commits: bool) -> Cow<'static, str> {
     let Some(first) = calls.first() else { return if commits { "COMMIT".into() } else { "".into() } };
     if calls.len() == 1 && !commits {

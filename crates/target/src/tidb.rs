@@ -1,12 +1,15 @@
 //! TiDB: MySQL's wire above a distributed store.
 
-use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified, WireKind};
+use crate::ddl::Ddl;
+use crate::dialect::{Access, Dialect, Isolation, MultiRowUpdate, Verified};
 use crate::finding::{Level, Setting, Wanted};
+use crate::introspection::Introspection;
 use crate::mysql::family;
-use crate::placement::{Placement, Spread};
+use crate::placement::{DataPlacement, Placement, Spread};
 use crate::plan::{Explain, Form};
 use crate::schema::{ColumnType, Index, Table};
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
 
 /// TiDB's dialect.
 #[derive(Debug)]
@@ -21,10 +24,6 @@ impl Dialect for TiDb {
         WireKind::Mysql
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.contains("-TiDB-")
-    }
-
     fn verified(&self) -> Verified {
         Verified::RealServer(
             "TiDB of 2025-11-26, which calls itself 8.4: its SQL layer on the embedded store, one process; not with TiKV and PD",
@@ -37,23 +36,6 @@ impl Dialect for TiDb {
 
     fn adapt(&self, sql: String) -> String {
         family::adapt(sql)
-    }
-
-    fn column_type(&self, kind: ColumnType) -> String {
-        family::column_type(kind)
-    }
-
-    /// A clustered primary key is given at creation or never.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    fn already_exists(&self, code: &str) -> bool {
-        family::already_exists(code)
     }
 
     fn multi_row_update(&self) -> MultiRowUpdate {
@@ -77,6 +59,25 @@ impl Dialect for TiDb {
     fn begin(&self, isolation: Isolation, _access: Access) -> String {
         family::begin(isolation)
     }
+}
+
+impl Ddl for TiDb {
+    fn column_type(&self, kind: ColumnType) -> String {
+        family::column_type(kind)
+    }
+
+    /// A clustered primary key is given at creation or never.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    fn already_exists(&self, code: &str) -> bool {
+        family::already_exists(code)
+    }
 
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE TABLE {table}")
@@ -85,7 +86,9 @@ impl Dialect for TiDb {
     fn table_suffix(&self, _table: &Table) -> &'static str {
         family::TABLE_SUFFIX
     }
+}
 
+impl DataPlacement for TiDb {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Partitions, Spread::Localities, Spread::Ranges]
     }
@@ -98,7 +101,7 @@ impl Dialect for TiDb {
         family::refuses_foreign_keys(placement)
     }
 
-    /// A policy for each place, and the partitions bound to theirs; then the regions, which TiDB strews by itself.
+    /// A policy per locality, and the partitions bound to theirs; then the regions, which TiDB scatters itself.
     fn spread_table(&self, table: &Table, placement: &Placement) -> Vec<String> {
         if table.spread_by.is_none() {
             return Vec::new();
@@ -121,6 +124,12 @@ impl Dialect for TiDb {
         let split =
             table.spread_by.and_then(|_| regions(&format!("TABLE {} INDEX {}", table.name, index.name), 1, placement));
         split.into_iter().collect()
+    }
+}
+
+impl Introspection for TiDb {
+    fn recognises(&self, version: &str) -> bool {
+        version.contains("-TiDB-")
     }
 
     fn explain(&self) -> Option<Explain> {

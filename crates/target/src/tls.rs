@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::UrlError;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-/// Chooses the cryptography of this process, unless somebody has: where another library of the program brings a second
-/// one, rustls can't choose by itself.
+/// Chooses the cryptography of this process, unless it is chosen: rustls can't choose if another library of the program
+/// brings a second one.
 fn choose_cryptography() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -35,13 +36,13 @@ impl Tls<'_> {
     ///
     /// # Errors
     /// The file that can't be used, and why; files without a word that TLS is wanted, which `mode` would be.
-    pub(crate) fn client(&self, mode: &str) -> Result<Option<Arc<ClientConfig>>, String> {
+    pub(crate) fn client(&self, mode: &str) -> Result<Option<Arc<ClientConfig>>, UrlError> {
         let files = [self.root_certificates, self.certificate, self.key];
         match self.wanted {
             Some(true) => {}
             Some(false) => return Ok(None),
             None if files.iter().all(Option::is_none) => return Ok(None),
-            None => return Err(format!("the URL names files for TLS and doesn't ask for it: add {mode}")),
+            None => return Err(format!("the URL names files for TLS and doesn't ask for it: add {mode}").into()),
         }
         let mut roots = RootCertStore::empty();
         match self.root_certificates {
@@ -54,9 +55,10 @@ impl Tls<'_> {
         }
         choose_cryptography();
         let verifier = WebPkiServerVerifier::builder(Arc::new(roots)).build().map_err(|e| e.to_string())?;
-        let config = match self.any_name {
-            false => ClientConfig::builder().with_webpki_verifier(verifier),
-            true => ClientConfig::builder().dangerous().with_custom_certificate_verifier(Arc::new(AnyName(verifier))),
+        let config = if self.any_name {
+            ClientConfig::builder().dangerous().with_custom_certificate_verifier(Arc::new(AnyName(verifier)))
+        } else {
+            ClientConfig::builder().with_webpki_verifier(verifier)
         };
         let config = match (self.certificate, self.key) {
             (None, None) => config.with_no_client_auth(),
@@ -84,7 +86,7 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        // The name is looked at last.
+        // The name is checked last.
         match self.0.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -116,11 +118,11 @@ impl ServerCertVerifier for AnyName {
     }
 }
 
-fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
-    let unusable = |e: rustls::pki_types::pem::Error| format!("{file}: {e}");
+fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, UrlError> {
+    let unusable = |e: rustls::pki_types::pem::Error| UrlError::from(format!("{file}: {e}"));
     let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(Path::new(file)).map_err(unusable)?.collect();
     match found.map_err(unusable)? {
-        none if none.is_empty() => Err(format!("{file}: no certificate in PEM form")),
+        none if none.is_empty() => Err(format!("{file}: no certificate in PEM form").into()),
         found => Ok(found),
     }
 }

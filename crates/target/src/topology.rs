@@ -64,7 +64,7 @@ pub struct Part {
     pub leaders: BTreeMap<String, u64>,
     /// The fewest copies that any of its units has.
     pub replicas: Option<u64>,
-    /// Where it is told to lie: a zone configuration, a placement policy, a storage group.
+    /// Where it is configured to be: a zone configuration, a placement policy, a storage group.
     pub placement: Option<String>,
 }
 
@@ -76,8 +76,8 @@ impl Topology {
     }
 }
 
-/// A look into the catalog. Of several queries the first counts that the server accepts and answers with rows;
-/// older versions have older names. `{table}` stands for each table that earlier looks have found.
+/// A query into the catalog. Of several queries the first one counts that the server accepts and answers with rows;
+/// older versions have older names. `{table}` stands for each table that earlier queries have found.
 #[derive(Clone, Copy, Debug)]
 pub enum TopologyQuery {
     /// Nodes: `node`, `address`, `role`, `region`, `zone`, `locality`, `version`, `live`, `state`.
@@ -124,7 +124,7 @@ pub async fn read(session: &mut Session) -> Topology {
     Topology { nodes: reading.nodes, tables: reading.parts.into_values().collect(), notes: reading.notes }
 }
 
-/// What the looks have found so far.
+/// What the queries have found so far.
 #[derive(Default)]
 struct Reading {
     nodes: Vec<Node>,
@@ -137,7 +137,8 @@ impl Reading {
     /// The answers to the first query that the server accepts and answers with rows, each with the table it was asked
     /// for. An error is that of the first query, which is the one for today's versions.
     async fn first_answered(&self, session: &mut Session, queries: &[&str]) -> Result<Vec<(String, Answer)>, Error> {
-        let (mut refusal, mut accepted) = (None, false);
+        let mut refusal = None;
+        let mut accepted = false;
         for query in queries {
             match self.ask(session, query).await {
                 Ok(answers) if answers.iter().any(|(_, answer)| !answer.is_empty()) => return Ok(answers),
@@ -173,7 +174,8 @@ impl Reading {
                 TopologyQuery::Notes(_) => self.notes.push(fields.note()),
                 TopologyQuery::Parts { unit, .. } => {
                     let name = fields.text("table_name").unwrap_or_else(|| table.to_owned());
-                    let (index, partition) = (fields.text("index_name"), fields.text("partition_name"));
+                    let index = fields.text("index_name");
+                    let partition = fields.text("partition_name");
                     let part = self.parts.entry((name.clone(), index.clone(), partition.clone()));
                     let part = part.or_insert_with(|| Part { table: name, index, partition, ..Part::default() });
                     fields.add_to(part, *unit);
@@ -184,7 +186,7 @@ impl Reading {
     }
 }
 
-/// A row of a look: its columns' names in small letters, and the values that are not NULL.
+/// A row of a query: its columns' names in lower case, and the values that are not NULL.
 struct Fields(Vec<(String, OwnedValue)>);
 
 fn fields<'a>(answer: &'a Answer, renamed: &'a [(&str, &str)]) -> impl Iterator<Item = Fields> + 'a {

@@ -12,10 +12,10 @@ pub const DEFAULT_URL: &str = "sqlite:weighbridge.db";
 #[derive(Clone)]
 pub struct Url {
     dialect: &'static dyn Dialect,
-    pub(crate) place: Endpoint,
+    pub(crate) endpoint: Endpoint,
 }
 
-/// Where the database is, in its wire's own terms.
+/// The database's address, in the terms of its wire.
 #[derive(Clone)]
 pub(crate) enum Endpoint {
     Mysql(mysql_async::Opts),
@@ -28,7 +28,19 @@ pub(crate) enum Endpoint {
 /// Why a URL can't be used. One line, without the password.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct UrlError(pub(crate) String);
+pub struct UrlError(String);
+
+impl From<String> for UrlError {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<&str> for UrlError {
+    fn from(message: &str) -> Self {
+        Self(message.to_owned())
+    }
+}
 
 impl Url {
     /// Reads a URL and fills what it leaves out from the environment (`PGPASSWORD`, `PGUSER`, `~/.pgpass`).
@@ -37,34 +49,35 @@ impl Url {
     /// An unknown scheme, or a part that its database can't read.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         if text.contains(char::is_control) {
-            let said = "the URL holds a line end or another control character: was it read from a file?";
-            return Err(UrlError(said.to_owned()));
+            return Err("the URL holds a line end or another control character: was it read from a file?".into());
         }
         let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(UrlError(format!(
+            return Err(format!(
                 "no scheme in the URL `{}`: use for example sqlite:weighbridge.db or postgres://user@host/database",
                 without_secrets(text)
-            )));
+            )
+            .into());
         };
         let name = if scheme == "postgresql" { "postgres" } else { scheme };
         let Some(dialect) = DATABASES.iter().copied().find(|dialect| dialect.name() == name) else {
             let known: Vec<_> = DATABASES.iter().map(|dialect| dialect.name()).collect();
-            return Err(UrlError(format!(
+            return Err(format!(
                 "unknown scheme `{}` in the URL: known are {}",
                 without_secrets(scheme),
                 known.join(", ")
-            )));
+            )
+            .into());
         };
-        let place = match dialect.wire() {
+        let endpoint = match dialect.wire() {
             WireKind::Sqlite => sqlite::parse(rest).map(Endpoint::Sqlite),
             WireKind::Mysql => mysql::parse(rest, dialect).map(Endpoint::Mysql),
             WireKind::Null => null::parse(rest).map(Endpoint::Null),
-            // A database of its own scheme has a URL; any other only a connection string.
+            // A database with a scheme of its own has a URL, any other a connection string.
             WireKind::Odbc if rest.starts_with("//") => nuodb::parse(rest, dialect).map(Endpoint::Odbc),
             WireKind::Odbc => odbc::parse(rest, dialect).map(Endpoint::Odbc),
             WireKind::Postgres => postgres::parse(rest, dialect).map(Box::new).map(Endpoint::Postgres),
         };
-        Ok(Self { dialect, place: place.map_err(UrlError)? })
+        Ok(Self { dialect, endpoint: endpoint? })
     }
 
     /// The database's dialect.
@@ -72,9 +85,9 @@ impl Url {
         self.dialect
     }
 
-    /// Whether both name the same database of the same kind, perhaps by different ways in.
+    /// Whether both name the same database of the same kind, perhaps through different gateways.
     pub(crate) fn same_database_as(&self, other: &Url) -> bool {
-        let same_name = match (&self.place, &other.place) {
+        let same_name = match (&self.endpoint, &other.endpoint) {
             (Endpoint::Mysql(a), Endpoint::Mysql(b)) => a.db_name() == b.db_name(),
             (Endpoint::Postgres(a), Endpoint::Postgres(b)) => a.config.get_dbname() == b.config.get_dbname(),
             (Endpoint::Null(a), Endpoint::Null(b)) => a == b,
@@ -86,16 +99,16 @@ impl Url {
         same_name && self.dialect.name() == other.dialect.name()
     }
 
-    /// A way to the server that doesn't enter this database, and the database's name; `None` where a database can't be
-    /// made as the copy of another one.
+    /// A URL of the same server's maintenance database, and the name of this one; `None` if the server can't copy a
+    /// database into a new one.
     pub(crate) fn maintenance(&self) -> Option<(Url, String)> {
-        const OTHER: &str = "postgres";
-        match &self.place {
+        const MAINTENANCE_DATABASE: &str = "postgres";
+        match &self.endpoint {
             Endpoint::Postgres(address) if self.dialect.copies_databases() => {
-                let name = address.config.get_dbname().filter(|name| *name != OTHER)?.to_owned();
+                let name = address.config.get_dbname().filter(|name| *name != MAINTENANCE_DATABASE)?.to_owned();
                 let mut other = address.clone();
-                other.config.dbname(OTHER);
-                Some((Url { dialect: self.dialect, place: Endpoint::Postgres(other) }, name))
+                other.config.dbname(MAINTENANCE_DATABASE);
+                Some((Url { dialect: self.dialect, endpoint: Endpoint::Postgres(other) }, name))
             }
             _ => None,
         }
@@ -112,23 +125,23 @@ impl Url {
 
     /// The same kind of embedded database in another file.
     pub(crate) fn at_file(&self, file: PathBuf) -> Url {
-        Url { dialect: self.dialect, place: Endpoint::Sqlite(file) }
+        Url { dialect: self.dialect, endpoint: Endpoint::Sqlite(file) }
     }
 
-    /// The host that it names; `None` for an embedded database, and where only a driver knows it.
+    /// The host that the URL names; `None` for an embedded database, or if only a driver knows the host.
     pub fn host(&self) -> Option<String> {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Mysql(opts) => Some(opts.ip_or_hostname().to_owned()),
             Endpoint::Postgres(address) => Some(postgres::host(&address.config)),
-            Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Sqlite(_) => None,
+            _ => None,
         }
     }
 
     /// The file of an embedded database.
     pub fn file(&self) -> Option<&std::path::Path> {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Sqlite(path) => Some(path),
-            Endpoint::Mysql(_) | Endpoint::Null(_) | Endpoint::Odbc(_) | Endpoint::Postgres(_) => None,
+            _ => None,
         }
     }
 }
@@ -141,7 +154,7 @@ fn without_secrets(text: &str) -> &str {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
+        match &self.endpoint {
             Endpoint::Mysql(opts) => f.write_str(&mysql::display(self.dialect.name(), opts)),
             Endpoint::Null(delay) => write!(f, "null:{delay}"),
             Endpoint::Odbc(source) => f.write_str(&source.shown),

@@ -17,6 +17,13 @@ impl Decimal {
         Self { unscaled: cents, scale: 2 }
     }
 
+    /// Reads decimal digits with or without a point; `None` for anything else, or for too many digits.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let unscaled = format!("{whole}{fraction}").parse().ok()?;
+        Some(Self { unscaled, scale: u8::try_from(fraction.len()).ok()? })
+    }
+
     /// The digits at another scale; `None` if a digit would be lost or the number is too large.
     pub fn at_scale(self, scale: u8) -> Option<i64> {
         if scale >= self.scale {
@@ -176,6 +183,16 @@ pub(crate) fn uuid_text(uuid: [u8; 16]) -> [u8; 36] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn decimals_keep_every_digit_and_the_sign() {
+        let parsed = |text| Decimal::from_text(text).map(|d| (d.unscaled, d.scale));
+        assert_eq!(parsed("-0.05"), Some((-5, 2)));
+        assert_eq!(parsed("300000.00"), Some((30_000_000, 2)));
+        assert_eq!(parsed("7"), Some((7, 0)));
+        assert_eq!(parsed("1e3"), None);
+        assert_eq!(parsed("99999999999999999999"), None);
+    }
 
     #[test]
     fn decimals_print_every_digit_and_the_sign() {

@@ -1,12 +1,15 @@
 //! YugabyteDB.
 
-use crate::RoutineLanguage;
-use crate::dialect::{Dialect, Isolation, Verified, WireKind};
+use crate::ddl::Ddl;
+use crate::dialect::{Dialect, Isolation, Verified};
 use crate::finding::{Level, Setting, Wanted};
-use crate::placement::{Placement, Sharding, Spread};
+use crate::introspection::Introspection;
+use crate::placement::{DataPlacement, Placement, Sharding, Spread};
 use crate::plan::{Explain, Form};
-use crate::schema::Table;
+use crate::schema::{ColumnType, Table};
 use crate::topology::TopologyQuery;
+use crate::wire::WireKind;
+use crate::{RoutineLanguage, postgres};
 
 /// YugabyteDB's dialect (its SQL interface, YSQL).
 #[derive(Debug)]
@@ -38,35 +41,12 @@ impl Dialect for YugabyteDb {
         WireKind::Postgres
     }
 
-    fn recognises(&self, version: &str) -> bool {
-        version.contains("-YB-")
-    }
-
     fn verified(&self) -> Verified {
         Verified::Grammar("its own clauses by their documented form, everything else on PostgreSQL 15")
     }
 
     fn default_port(&self) -> u16 {
         5433
-    }
-
-    /// Rows live in the primary key's own tablets: a key added later rewrites the table.
-    fn primary_key_after_load(&self) -> bool {
-        false
-    }
-
-    /// Each DDL statement commits by itself.
-    fn transactional_ddl(&self) -> bool {
-        false
-    }
-
-    /// Duplicate table, duplicate object.
-    fn already_exists(&self, code: &str) -> bool {
-        matches!(code, "42P07" | "42710")
-    }
-
-    fn routines(&self) -> Option<RoutineLanguage> {
-        Some(RoutineLanguage::PlPgSql)
     }
 
     fn isolations(&self) -> &'static [Isolation] {
@@ -81,16 +61,65 @@ impl Dialect for YugabyteDb {
     fn passes_clause_3_4(&self, level: Isolation) -> bool {
         level != Isolation::ReadCommitted
     }
+}
+
+impl Ddl for YugabyteDb {
+    fn column_type(&self, kind: ColumnType) -> String {
+        postgres::column_type(kind)
+    }
+
+    fn storing(&self) -> Option<&'static str> {
+        Some("INCLUDE")
+    }
+
+    /// Rows live in the primary key's own tablets: a key added later rewrites the table.
+    fn primary_key_after_load(&self) -> bool {
+        false
+    }
+
+    /// Each DDL statement commits on its own.
+    fn transactional_ddl(&self) -> bool {
+        false
+    }
+
+    /// Duplicate table, duplicate object.
+    fn already_exists(&self, code: &str) -> bool {
+        matches!(code, "42P07" | "42710")
+    }
+
+    fn routines(&self) -> Option<RoutineLanguage> {
+        Some(RoutineLanguage::PlPgSql)
+    }
 
     fn analyze(&self, table: &str) -> String {
         format!("ANALYZE {table}")
     }
 
+    fn copy(&self, into: &str, columns: &str, rows_per_commit: Option<u32>) -> String {
+        let commits = rows_per_commit.map_or(String::new(), |rows| format!(", ROWS_PER_TRANSACTION {rows}"));
+        format!("COPY {into} ({columns}) FROM STDIN (FORMAT binary{commits})")
+    }
+
+    /// Rows go straight into their tablets, without the intents of a distributed transaction.
+    fn copy_in_commits(&self) -> Option<&'static [&'static str]> {
+        Some(&["SET yb_disable_transactional_writes = on"])
+    }
+
+    fn after_load(&self) -> Option<&'static str> {
+        Some(
+            "before a run on several nodes, keep tablet leaders off the node of the leading master: yb-admin \
+             --master_addresses MASTERS list_all_masters shows it, yb-admin --master_addresses MASTERS \
+             change_leader_blacklist ADD NODE:9100 moves them (REMOVE takes it back)",
+        )
+    }
+}
+
+impl DataPlacement for YugabyteDb {
     fn spreads(&self) -> &'static [Spread] {
         &[Spread::Tablets, Spread::Sharding]
     }
 
-    /// Said for every column, since what is meant without a word is a setting of the cluster.
+    /// Written for every column, because the default is a setting of the cluster.
     fn key_columns(&self, columns: &[&str], placement: &Placement) -> String {
         let first = if by_range(placement) { "ASC" } else { "HASH" };
         let order = |at: usize| if at == 0 { first } else { "ASC" };
@@ -111,23 +140,11 @@ impl Dialect for YugabyteDb {
     fn spread_index_clause(&self, placement: &Placement) -> String {
         split(placement, by_range(placement))
     }
+}
 
-    fn copy(&self, into: &str, columns: &str, rows_per_commit: Option<u32>) -> String {
-        let commits = rows_per_commit.map_or(String::new(), |rows| format!(", ROWS_PER_TRANSACTION {rows}"));
-        format!("COPY {into} ({columns}) FROM STDIN (FORMAT binary{commits})")
-    }
-
-    /// Rows go straight into their tablets, without the intents of a distributed transaction.
-    fn copy_in_commits(&self) -> Option<&'static [&'static str]> {
-        Some(&["SET yb_disable_transactional_writes = on"])
-    }
-
-    fn after_load(&self) -> Option<&'static str> {
-        Some(
-            "before a run on several nodes, keep tablet leaders off the node of the leading master: yb-admin \
-             --master_addresses MASTERS list_all_masters shows it, yb-admin --master_addresses MASTERS \
-             change_leader_blacklist ADD NODE:9100 moves them (REMOVE takes it back)",
-        )
+impl Introspection for YugabyteDb {
+    fn recognises(&self, version: &str) -> bool {
+        version.contains("-YB-")
     }
 
     fn explain(&self) -> Option<Explain> {
@@ -165,7 +182,7 @@ const TOPOLOGY: &[TopologyQuery] = &[
              WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'i') AND NOT COALESCE(x.indisprimary, FALSE)"],
         renamed: &[],
     },
-    // Leaders are told since 2025.2; before, only how many tablets there are.
+    // Version 2025.2 and later show the leaders; earlier ones only the number of tablets.
     TopologyQuery::Parts {
         unit: Some("tablets"),
         queries: &[

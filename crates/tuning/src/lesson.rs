@@ -303,8 +303,8 @@ impl Lesson {
             texts.iter().map(|sql| template(sql)).collect::<Vec<_>>()
         };
         let level = side.isolation.as_ref().or(usual.isolation.as_ref()).and_then(|level| level.of(dialect));
-        let isolation: Option<Isolation> =
-            level.map(|level| level.parse()).transpose().map_err(|e: String| self.bad(&e))?;
+        let isolation = level.map(|level| level.parse::<Isolation>()).transpose();
+        let isolation = isolation.map_err(|e| self.bad(&e.to_string()))?;
         Ok(BenchCase {
             steps: steps
                 .iter()

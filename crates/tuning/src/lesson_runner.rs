@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use record::query_plan::{How, Plan};
 use record::run::Tool;
 use record::timing::{Speedup, Timing, median_of};
 use record::tuning::{Certainty, CurvePoint, LessonResult, Outcome, Published, Side, Space, TuningResult, WriteCost};
-use target::plan::{How, Plan};
 use target::{Dialect, Protocol, ScratchSchema, Session, Url};
 use tpcc::rng::Stream;
 use workload::values::{Generator, Rows, Values};
@@ -46,7 +46,7 @@ pub struct Options {
 /// # Errors
 /// If the database can't have one.
 pub fn schema(url: &Url) -> Result<ScratchSchema, Error> {
-    Ok(ScratchSchema::of(url, SCHEMA)?)
+    Ok(ScratchSchema::for_url(url, SCHEMA)?)
 }
 
 /// Runs lessons and leaves the database as it was. `tell` hears of each step.

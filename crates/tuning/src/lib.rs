@@ -14,6 +14,7 @@ pub mod runner;
 
 pub use error::Error;
 
+use record::query_plan::{How, Plan, TableAccess};
 use record::run::Target;
 use target::Url;
 
@@ -22,4 +23,21 @@ fn target_of(url: &Url, version: String) -> Target {
     let dialect = url.dialect();
     let (kind, embedded) = (dialect.name().to_owned(), dialect.embedded());
     Target { kind, version, url: url.to_string(), embedded, ..Target::default() }
+}
+
+/// A plan as a result stores it.
+fn recorded(plan: target::plan::Plan) -> Plan {
+    let accesses = plan.accesses.into_iter().map(|access| TableAccess {
+        table: access.table,
+        index: access.index,
+        how: match access.how {
+            target::plan::How::Scan => How::Scan,
+            target::plan::How::IndexScan => How::IndexScan,
+            target::plan::How::Seek => How::Seek,
+        },
+        covering: access.covering,
+        estimated_rows: access.estimated_rows,
+        rows: access.rows,
+    });
+    Plan { lines: plan.lines, accesses: accesses.collect(), work: plan.work, unit: plan.unit }
 }

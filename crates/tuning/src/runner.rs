@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use target::plan::Plan;
+use record::query_plan::Plan;
 use target::{Access, Answer, Canceller, Class, OwnedValue, Protocol, Session, Url, Value};
 use tokio::sync::watch;
 use workload::template::Template;
@@ -115,7 +115,8 @@ impl Runner {
     pub async fn plan(&mut self, statement: &Template, run: bool) -> Result<Option<Plan>, Error> {
         let sql = self.literal(statement)?;
         let slot = &mut self.slots[0];
-        within(slot.canceller.as_ref(), &self.limits, &sql, slot.session.plan(&sql, run)).await
+        let plan = within(slot.canceller.as_ref(), &self.limits, &sql, slot.session.plan(&sql, run)).await?;
+        Ok(plan.map(crate::recorded))
     }
 
     /// Runs statements that are not timed, one after the other.

@@ -50,7 +50,7 @@ async fn the_lesson_shows_what_the_distances_have_it() {
 
     // Counted on each server, without the others.
     let schemas: Vec<ScratchSchema> =
-        options.places.iter().map(|place| ScratchSchema::of(&place.url, SCHEMA).unwrap()).collect();
+        options.places.iter().map(|place| ScratchSchema::for_url(&place.url, SCHEMA).unwrap()).collect();
     for (city, home) in [("new york", 0), ("boston", 0), ("seattle", 1), ("los angeles", 2), ("san francisco", 2)] {
         let told = result.after.homes.iter().filter(|told| told.city == city);
         let told: u64 = told

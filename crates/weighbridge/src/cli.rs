@@ -273,7 +273,7 @@ pub(crate) enum Localities {
     Named(Vec<String>),
 }
 
-fn localities(text: &str) -> Result<Localities, String> {
+fn localities(text: &str) -> Result<Localities, target::placement::PlacementError> {
     match text {
         "none" => Ok(Localities::None),
         list => list.split(',').map(target::placement::locality).collect::<Result<_, _>>().map(Localities::Named),

@@ -236,7 +236,7 @@ fn enclosed(text: &str, quote: char, backslash: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use target::mysql::MySql;
+    use target::mysql::MYSQL;
     use target::postgres::Postgres;
     use target::sqlite::Sqlite;
 
@@ -244,7 +244,7 @@ mod tests {
     fn a_parameter_that_comes_twice_is_one() {
         let template = Template::parse("SELECT :b, :a FROM t WHERE x = :user.city AND y = :b", WireKind::Mysql);
         assert_eq!(template.names(), ["b", "a", "user.city"]);
-        let (sql, order) = template.prepared(&MySql);
+        let (sql, order) = template.prepared(&MYSQL);
         assert_eq!((sql.as_str(), order), ("SELECT ?, ? FROM t WHERE x = ? AND y = ?", vec![0, 1, 2, 0]));
         let (sql, order) = template.prepared(&Postgres);
         assert_eq!((sql.as_str(), order), ("SELECT $1, $2 FROM t WHERE x = $3 AND y = $1", vec![0, 1, 2]));
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(template.literal(&Postgres, &values), "SELECT 'O''Hara', -5, 'O''Hara'");
         let hostile = [OwnedValue::Text(r"\'; DROP TABLE t; --".into()), OwnedValue::Null];
         assert_eq!(
-            template.literal(&MySql, &hostile[..1]),
+            template.literal(&MYSQL, &hostile[..1]),
             r"SELECT '\\''; DROP TABLE t; --', NULL, '\\''; DROP TABLE t; --'"
         );
         assert_eq!(Template::parse("x = ?", WireKind::Sqlite).literal(&Sqlite, &hostile[1..]), "x = NULL");

@@ -144,7 +144,7 @@ impl std::str::FromStr for Action {
             ("cut", None) => Action::Cut(node),
             ("heal", None) => Action::Heal(node),
             ("reset", None) => Action::Reset(node),
-            ("delay", Some(delay)) => Action::Delay(node, target::null::parse_delay(delay)?),
+            ("delay", Some(delay)) => Action::Delay(node, target::null::parse_delay(delay).map_err(|e| e.to_string())?),
             _ => return Err(GRAMMAR.to_owned()),
         };
         if words.next().is_some() { Err(GRAMMAR.to_owned()) } else { Ok(action) }

@@ -42,7 +42,7 @@ impl Csv {
 
     #[inline]
     fn put_text(&mut self, value: &[u8]) {
-        // All bytes are looked at, for that is done sixteen at a time. Empty text is quoted, so that it differs from NULL.
+        // The search covers all bytes, because it takes sixteen at a time. Empty text is quoted, to differ from NULL.
         let special = |found, byte: &u8| found | matches!(byte, b',' | b'"' | b'\n' | b'\r');
         if value.is_empty() || value.iter().fold(false, special) {
             self.put_quoted(value);
@@ -108,7 +108,7 @@ impl RowSink for Csv {
 
     #[inline]
     fn timestamp(&mut self, us: i64) {
-        self.buffer.extend_from_slice(self.timestamp.of(us).as_bytes());
+        self.buffer.extend_from_slice(self.timestamp.format(us).as_bytes());
         self.buffer.push(b',');
     }
 

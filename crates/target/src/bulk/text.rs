@@ -88,7 +88,7 @@ pub(crate) fn put_decimal(buffer: &mut Vec<u8>, unscaled: i64, scale: u8) {
 pub(crate) struct TimestampText(Option<(i64, String)>);
 
 impl TimestampText {
-    pub(crate) fn of(&mut self, us: i64) -> &str {
+    pub(crate) fn format(&mut self, us: i64) -> &str {
         if self.0.as_ref().is_none_or(|(last, _)| *last != us) {
             self.0 = Some((us, crate::value::timestamp_text(us)));
         }

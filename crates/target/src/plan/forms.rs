@@ -133,14 +133,16 @@ fn mysql(table: &Table) -> Plan {
 
 fn tidb(table: &Table) -> Plan {
     let mut plan = Plan { unit: ROWS.to_owned(), ..Plan::default() };
-    let (mut work, mut keys) = (None, None);
+    let mut work = None;
+    let mut keys = None;
     let mut filtered = false;
     for row in &table.rows {
         let cell = |name: &str| table.cell(row, name);
         let operator = cell("id").unwrap_or("");
         let object = cell("access object").unwrap_or("");
         let number = |name: &str| cell(name).and_then(|rows| rows.parse::<f64>().ok());
-        let (estimated, actual) = (number("estrows"), number("actrows"));
+        let estimated = number("estrows");
+        let actual = number("actrows");
         let mut line = operator.to_owned();
         if !object.is_empty() {
             line.push_str(&format!(" {object}"));
@@ -223,8 +225,8 @@ fn sqlite(table: &Table) -> Plan {
             (false, None) => How::Scan,
         };
         let covering = detail.contains("COVERING INDEX");
-        let (estimated_rows, rows) = (None, None);
-        plan.accesses.push(TableAccess { table: name.to_owned(), index, how, covering, estimated_rows, rows });
+        let table = name.to_owned();
+        plan.accesses.push(TableAccess { table, index, how, covering, estimated_rows: None, rows: None });
     }
     plan
 }
@@ -281,6 +283,19 @@ fn cockroach(table: &Table) -> Plan {
 mod tests {
     use super::*;
 
+    fn summary(plan: &Plan) -> String {
+        let accesses = plan.accesses.iter().map(|access| {
+            let how = match access.how {
+                How::Scan => "full scan",
+                How::IndexScan => "full index scan",
+                How::Seek => "seek",
+            };
+            let index = access.index.as_ref().map_or(String::new(), |index| format!(" by {index}"));
+            format!("{}: {how}{index}{}", access.table, if access.covering { ", covering" } else { "" })
+        });
+        accesses.collect::<Vec<_>>().join("; ")
+    }
+
     fn table(columns: &[&str], rows: &[&[&str]]) -> Table {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
         Table { columns: owned(columns), rows: rows.iter().map(|row| owned(row)).collect() }
@@ -292,7 +307,7 @@ mod tests {
             {"Node Type": "Seq Scan", "Relation Name": "rides", "Plan Rows": 9, "Actual Rows": 2, "Actual Loops": 1, "Rows Removed by Filter": 98},
             {"Node Type": "Index Only Scan", "Relation Name": "users", "Index Name": "u", "Index Cond": "(id = 1)", "Plan Rows": 1, "Actual Rows": 1, "Actual Loops": 2}]}}]"#;
         let plan = read(Form::PostgresJson, &table(&["query plan"], &[&[document]])).unwrap();
-        assert_eq!(plan.summary(), "rides: full scan; users: seek by u, covering");
+        assert_eq!(summary(&plan), "rides: full scan; users: seek by u, covering");
         assert_eq!((plan.work, plan.lines.len()), (Some(102.0), 3));
     }
 
@@ -304,7 +319,7 @@ mod tests {
             &["1", "SIMPLE", "u", "ref", "x", "x", "4", "r.id", "1", "Using where; Using index"],
         ];
         let plan = read(Form::MysqlTable, &table(&columns, &rows)).unwrap();
-        assert_eq!(plan.summary(), "r: full scan; u: seek by x, covering");
+        assert_eq!(summary(&plan), "r: full scan; u: seek by x, covering");
         assert_eq!(plan.accesses[0].estimated_rows, Some(1000.0));
     }
 
@@ -324,7 +339,7 @@ mod tests {
             &["Point_Get_1", "1.00", "1", "root", "table:vehicles, clustered index:PRIMARY(city, id)", "", ""],
         ];
         let plan = read(Form::TidbOperators, &table(&columns, &rows)).unwrap();
-        assert_eq!(plan.summary(), "users: seek by n; vehicles: seek by PRIMARY");
+        assert_eq!(summary(&plan), "users: seek by n; vehicles: seek by PRIMARY");
         assert_eq!(plan.work, Some(7.0));
     }
 
@@ -337,7 +352,7 @@ mod tests {
             &["USE TEMP B-TREE FOR ORDER BY"],
         ];
         let plan = read(Form::SqliteLoops, &table(&["detail"], &rows)).unwrap();
-        assert_eq!(plan.summary(), "rides: full scan; u: seek by users_name, covering; v: seek");
+        assert_eq!(summary(&plan), "rides: full scan; u: seek by users_name, covering; v: seek");
     }
 
     #[test]
@@ -352,7 +367,7 @@ mod tests {
             &["      spans: [/'a' - /'a']"],
         ];
         let plan = read(Form::CockroachTree, &table(&["info"], &rows)).unwrap();
-        assert_eq!(plan.summary(), "users: seek by users_name");
+        assert_eq!(summary(&plan), "users: seek by users_name");
         assert_eq!((plan.accesses[0].estimated_rows, plan.work), (Some(1200.0), Some(3.0)));
     }
 }

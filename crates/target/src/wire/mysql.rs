@@ -8,20 +8,51 @@ use mysql_async::consts::ColumnType;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, Params, Value as Wired};
 
-use crate::dialect::Dialect;
+use crate::bulk::{BulkOptions, BulkWire};
+use crate::dialect::{Access, Dialect, Isolation};
 use crate::finding::Setting;
 use crate::routine::INTEGRITY_STATE;
 use crate::schema::Table;
+use crate::scratch_schema::SchemaSql;
 use crate::statement::positional;
 use crate::statement_batch::Rows;
 use crate::value::timestamp_from_text;
-use crate::{Answer, Class, Decimal, Error, OwnedValue, Statement, StatementBatch, Value};
+use crate::wire::{CatalogSql, End, Wire, WireDefaults};
+use crate::{Answer, Class, Decimal, Error, OwnedValue, Protocol, Statement, StatementBatch, Value};
 
 mod bulk;
 
 pub(crate) use bulk::Bulk;
 
-pub(crate) const TABLE_EXISTS: &str =
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "MySQL",
+    bulk_path: "LOAD DATA LOCAL, or multi-row INSERT",
+    tells_version: true,
+    backend: Some("SELECT CONNECTION_ID()"),
+    cancel: Some("KILL QUERY {}"),
+    // Free of time zones.
+    clock: Some("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"),
+    scratch_schema: Some(SchemaSql {
+        create: "CREATE DATABASE {} CHARACTER SET utf8mb4",
+        enter: "USE {}",
+        drop: "DROP DATABASE {}",
+        exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
+    }),
+    quote: '`',
+    text_literal: |text| format!("'{}'", text.replace('\'', "''").replace('\\', "\\\\")),
+    catalog: Some(CatalogSql {
+        columns: "SELECT column_name FROM information_schema.columns \
+                  WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY ordinal_position",
+        // There are no partial indexes.
+        indexes: "SELECT index_name, COALESCE(column_name, ''), '' FROM information_schema.statistics \
+                  WHERE table_schema = DATABASE() AND table_name = $1 ORDER BY index_name, seq_in_index",
+        bytes: None,
+    }),
+    drop_index: "DROP INDEX {index} ON {table}",
+    ..WireDefaults::STANDARD
+};
+
+const TABLE_EXISTS: &str =
     "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = $1";
 
 /// Dates of the load and of the run in one time zone; values that don't fit are errors; `||` joins text.
@@ -48,14 +79,14 @@ pub(crate) struct Session {
     /// `None` while a bulk load has it, and for good if that load was dropped.
     conn: Option<Conn>,
     dialect: &'static dyn Dialect,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Prepared>,
     /// The level that was last set.
     level: String,
     /// The level of the transaction that opens with the next statement.
     pending_level: Option<String>,
     in_transaction: bool,
-    /// Whether a statement outside a transaction commits by itself.
+    /// Whether a statement outside a transaction commits on its own.
     commits_each: bool,
     /// Whether the server takes LOAD DATA LOCAL; asked for once.
     local_infile: Option<bool>,
@@ -88,17 +119,8 @@ impl Session {
         self.conn.as_mut().ok_or_else(|| Error::new(Class::Lost, None, "the connection was given up in a bulk load"))
     }
 
-    pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
-        for statement in statements {
-            for rows in statement.rows.0..=statement.rows.1 {
-                self.prepared(statement, rows).await?;
-            }
-        }
-        Ok(())
-    }
-
     async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Prepared, Error> {
-        let key = (std::ptr::from_ref(statement) as usize, rows);
+        let key = statement.key(rows);
         if let Some(prepared) = self.prepared.get(&key) {
             return Ok(prepared.clone());
         }
@@ -111,17 +133,6 @@ impl Session {
         let (sql, order) = positional(&self.dialect.adapt(sql));
         let statement = self.conn()?.prep(sql).await.map_err(error)?;
         Ok(Prepared { statement, order: order.into() })
-    }
-
-    pub(crate) fn begin(&mut self, level: String) {
-        self.pending_level = Some(level);
-    }
-
-    /// One statement after the other: the protocol allows no more.
-    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
-        self.open().await?;
-        let sent = self.send_calls(batch).await;
-        self.close(sent).await
     }
 
     async fn send_calls(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
@@ -149,26 +160,12 @@ impl Session {
     /// Makes the level of the transaction to come the session's.
     async fn open(&mut self) -> Result<(), Error> {
         let Some(level) = self.pending_level.take() else { return Ok(()) };
-        self.set_level(level).await?;
+        self.apply_level(level).await?;
         if self.commits_each {
             self.conn()?.query_drop("START TRANSACTION").await.map_err(error)?;
         }
         self.in_transaction = true;
         Ok(())
-    }
-
-    /// From now on a statement outside a transaction commits by itself, without a COMMIT of its own.
-    pub(crate) async fn commit_each(&mut self) -> Result<(), Error> {
-        self.conn()?.query_drop("SET SESSION autocommit = 1").await.map_err(error)?;
-        self.commits_each = true;
-        Ok(())
-    }
-
-    /// Runs a statement of the user's own, prepared when it first comes.
-    pub(crate) async fn ask(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
-        self.open().await?;
-        let answered = self.ask_prepared(sql, values).await;
-        self.close(answered).await
     }
 
     async fn ask_prepared(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
@@ -177,26 +174,13 @@ impl Session {
         self.run(&Prepared { statement, order: (0..values.len()).collect() }, values, "statement").await
     }
 
-    /// Makes this statement's level that of all that follows.
-    pub(crate) async fn set_level(&mut self, level: String) -> Result<(), Error> {
+    /// Runs the statement that sets the level of all transactions to come, unless it is set.
+    async fn apply_level(&mut self, level: String) -> Result<(), Error> {
         if level != self.level {
             self.conn()?.query_drop(&level).await.map_err(error)?;
             self.level = level;
         }
         Ok(())
-    }
-
-    /// A statement that begins and ends its transaction itself.
-    pub(crate) async fn transact(
-        &mut self,
-        level: String,
-        statement: &'static Statement,
-        values: &[Value<'_>],
-    ) -> Result<Answer, Error> {
-        self.set_level(level).await?;
-        let prepared = self.prepared(statement, 1).await?;
-        let answer = self.run(&prepared, values, statement.name).await;
-        answer.map_err(|e| e.during_commit().context(statement.name))
     }
 
     /// Ends what a statement outside a transaction has opened, as autocommit would.
@@ -208,25 +192,6 @@ impl Session {
         let ended = self.conn()?.query_drop(verb).await.map_err(error);
         let value = done?;
         ended.map(|()| value)
-    }
-
-    pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
-        if self.pending_level.take().is_some() || !std::mem::take(&mut self.in_transaction) {
-            return Ok(());
-        }
-        self.conn()?.query_drop(verb).await.map_err(error)
-    }
-
-    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
-        self.open().await?;
-        let done = self.conn()?.query_drop(sql).await.map_err(error);
-        self.close(done).await
-    }
-
-    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
-        self.open().await?;
-        let answered = self.query_once(sql, values).await;
-        self.close(answered).await
     }
 
     /// Without parameters as text: not everything that can be asked can be prepared.
@@ -243,8 +208,88 @@ impl Session {
         result.drop_result().await.map_err(error)?;
         Ok(Answer { statement: "query", rows: Rows::Mysql(rows), affected })
     }
+}
 
-    pub(crate) async fn bulk(&mut self, table: &Table) -> Result<Bulk<'_>, Error> {
+impl Wire for Session {
+    async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
+        for statement in statements {
+            for rows in statement.rows.0..=statement.rows.1 {
+                self.prepared(statement, rows).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, isolation: Isolation, access: Access) {
+        self.begin_with(self.dialect.begin(isolation, access));
+    }
+
+    fn begin_with(&mut self, level: String) {
+        self.pending_level = Some(level);
+    }
+
+    /// Sends one statement after the other: the protocol allows no more.
+    async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        self.open().await?;
+        let sent = self.send_calls(batch).await;
+        self.close(sent).await
+    }
+
+    async fn transact(
+        &mut self,
+        isolation: Isolation,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        self.set_level(isolation).await?;
+        let prepared = self.prepared(statement, 1).await?;
+        let answer = self.run(&prepared, values, statement.name).await;
+        answer.map_err(|e| e.during_commit().context(statement.name))
+    }
+
+    async fn end(&mut self, end: End) -> Result<(), Error> {
+        if self.pending_level.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        self.conn()?.query_drop(end.sql()).await.map_err(error)
+    }
+
+    async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        self.open().await?;
+        let done = self.conn()?.query_drop(sql).await.map_err(error);
+        self.close(done).await
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.open().await?;
+        let answered = self.query_once(sql, values).await;
+        self.close(answered).await
+    }
+
+    async fn ask(&mut self, sql: &str, values: &[Value<'_>], protocol: Protocol) -> Result<Answer, Error> {
+        self.open().await?;
+        let answered = match protocol {
+            Protocol::Prepared => self.ask_prepared(sql, values).await,
+            Protocol::Simple => self.query_once(sql, &[]).await,
+        };
+        self.close(answered).await
+    }
+
+    async fn commit_each(&mut self) -> Result<(), Error> {
+        self.conn()?.query_drop("SET SESSION autocommit = 1").await.map_err(error)?;
+        self.commits_each = true;
+        Ok(())
+    }
+
+    async fn set_level(&mut self, isolation: Isolation) -> Result<(), Error> {
+        self.apply_level(self.dialect.begin(isolation, Access::ReadWrite)).await
+    }
+
+    async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
+        Ok(!self.query(TABLE_EXISTS, &[name.into()]).await?.is_empty())
+    }
+
+    async fn bulk(&mut self, table: &Table, _options: &BulkOptions) -> Result<crate::bulk::Bulk<'_>, Error> {
         self.open().await?;
         let local_infile = match self.local_infile {
             Some(known) => known,
@@ -259,11 +304,12 @@ impl Session {
                 *self.local_infile.insert(on)
             }
         };
-        Ok(if local_infile { Bulk::load_data(self, table)? } else { Bulk::insert(self, table) })
+        let bulk = if local_infile { Bulk::load_data(self, table)? } else { Bulk::insert(self, table) };
+        Ok(crate::bulk::Bulk(BulkWire::Mysql(bulk)))
     }
 
-    /// A Galera node applies what others committed a moment later; it waits for that only if told to.
-    pub(crate) async fn see_all_commits(&mut self) -> Result<(), Error> {
+    /// A Galera node applies other nodes' commits a moment later, and waits for them only if asked to.
+    async fn see_all_commits(&mut self) -> Result<(), Error> {
         let galera = self.query("SHOW VARIABLES LIKE 'wsrep_on'", &[]).await?;
         if galera.get(0).is_some_and(|row| row.text(1).is_ok_and(|on| on == "ON")) {
             self.execute("SET SESSION wsrep_sync_wait = 1").await?;
@@ -271,7 +317,7 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
+    async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let version = self.query("SELECT VERSION()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();
         let judged = self.dialect.judged_settings().iter().map(Setting::name);
@@ -300,8 +346,16 @@ fn date(us: i64) -> Wired {
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).datetime();
     let small = |v: i8| v.unsigned_abs();
     let micros = at.subsec_nanosecond().unsigned_abs() / 1000;
-    let (year, month, day) = (at.year().unsigned_abs(), small(at.month()), small(at.day()));
-    Wired::Date(year, month, day, small(at.hour()), small(at.minute()), small(at.second()), micros)
+    let year = at.year().unsigned_abs();
+    Wired::Date(
+        year,
+        small(at.month()),
+        small(at.day()),
+        small(at.hour()),
+        small(at.minute()),
+        small(at.second()),
+        micros,
+    )
 }
 
 /// A column as text.
@@ -327,7 +381,8 @@ pub(crate) fn value(row: &mysql_async::Row, column: usize) -> Result<OwnedValue,
             let small = |v: &u8| i8::try_from(*v).map_err(|e| e.to_string());
             let year = i16::try_from(*year).map_err(|e| e.to_string())?;
             let nanosecond = i32::try_from(us * 1000).map_err(|e| e.to_string())?;
-            let (month, day) = (small(month)?, small(day)?);
+            let month = small(month)?;
+            let day = small(day)?;
             let at = DateTime::new(year, month, day, small(hour)?, small(minute)?, small(second)?, nanosecond);
             let zoned = at.and_then(|at| at.to_zoned(jiff::tz::TimeZone::UTC)).map_err(|e| e.to_string())?;
             OwnedValue::Timestamp(zoned.timestamp().as_microsecond())
@@ -343,7 +398,7 @@ fn from_bytes(bytes: &[u8], kind: ColumnType) -> Result<OwnedValue, String> {
     let unreadable = || format!("`{text}` can't be read");
     Ok(match kind {
         ColumnType::MYSQL_TYPE_DECIMAL | ColumnType::MYSQL_TYPE_NEWDECIMAL => {
-            OwnedValue::Decimal(decimal(text).ok_or_else(unreadable)?)
+            OwnedValue::Decimal(Decimal::from_text(text).ok_or_else(unreadable)?)
         }
         ColumnType::MYSQL_TYPE_TINY
         | ColumnType::MYSQL_TYPE_SHORT
@@ -358,12 +413,6 @@ fn from_bytes(bytes: &[u8], kind: ColumnType) -> Result<OwnedValue, String> {
         }
         _ => OwnedValue::Text(text.to_owned()),
     })
-}
-
-fn decimal(text: &str) -> Option<Decimal> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let unscaled = format!("{whole}{fraction}").parse().ok()?;
-    Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
 }
 
 /// Classes an error by its number, never by its text.
@@ -418,16 +467,6 @@ fn hint(code: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decimals_keep_every_digit_and_the_sign() {
-        let parsed = |text| decimal(text).map(|d| (d.unscaled, d.scale));
-        assert_eq!(parsed("-0.05"), Some((-5, 2)));
-        assert_eq!(parsed("300000.00"), Some((30_000_000, 2)));
-        assert_eq!(parsed("7"), Some((7, 0)));
-        assert_eq!(parsed("1e3"), None);
-        assert_eq!(parsed("99999999999999999999"), None);
-    }
 
     #[test]
     fn dates_go_in_as_they_come_out() {

@@ -6,16 +6,21 @@ use std::sync::mpsc;
 use odbc::{Connection, Info, Parameter, Parameters};
 use tokio::sync::oneshot;
 
-use crate::dialect::Dialect;
+use crate::bulk::{BulkOptions, BulkWire};
+use crate::dialect::{Access, Dialect};
 use crate::odbc::{KnownDatabase, Source, known, learn};
 use crate::schema::Table;
 use crate::statement::positional;
 use crate::statement_batch::{Call, Rows};
-use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Statement, StatementBatch, Value};
+use crate::wire::{End, Wire, WireDefaults};
+use crate::{Answer, Class, Decimal, Error, Isolation, OwnedValue, Protocol, Statement, StatementBatch, Value};
 
 mod bulk;
 
 pub(crate) use bulk::Bulk;
+
+pub(crate) const DEFAULTS: WireDefaults =
+    WireDefaults { name: "ODBC", bulk_path: "INSERT with arrays of parameters", ..WireDefaults::STANDARD };
 
 /// Standard SQL can't say it: the insert is tried, and a key that is there already is no error.
 const UNLESS_THERE: &str = " ON CONFLICT DO NOTHING";
@@ -26,6 +31,8 @@ type Job = Box<dyn FnOnce(&mut Served) + Send>;
 #[derive(Debug)]
 pub(crate) struct Session {
     jobs: mpsc::Sender<Job>,
+    /// Found out while connecting.
+    dialect: &'static dyn Dialect,
     /// The level of the transaction that opens with the next statement.
     pending: Option<Isolation>,
     in_transaction: bool,
@@ -40,11 +47,11 @@ struct Served {
     scaled: bool,
     offered: Vec<odbc::Isolation>,
     level: Option<Isolation>,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Prepared>,
     /// The user's own, by their text.
     texts: HashMap<String, odbc::Statement>,
-    /// Whether a statement outside a transaction commits by itself.
+    /// Whether a statement outside a transaction commits on its own.
     commits_each: bool,
 }
 
@@ -55,11 +62,7 @@ struct Prepared {
 }
 
 impl Session {
-    /// Connects, and returns the dialect that the database was found to speak.
-    pub(crate) async fn connect(
-        source: &Source,
-        dialect: &'static dyn Dialect,
-    ) -> Result<(Self, &'static dyn Dialect), Error> {
+    pub(crate) async fn connect(source: &Source, dialect: &'static dyn Dialect) -> Result<Self, Error> {
         let (jobs, inbox) = mpsc::channel::<Job>();
         let (opened, answer) = oneshot::channel();
         let source = source.clone();
@@ -78,112 +81,25 @@ impl Session {
             })
             .map_err(|e| Error::permanent(format!("can't start a thread for the connection: {e}")))?;
         let dialect = answer.await.map_err(|_| gone())??;
-        Ok((Self { jobs, pending: None, in_transaction: false }, dialect))
-    }
-
-    pub(crate) fn begin(&mut self, level: Isolation) {
-        self.pending = Some(level);
-    }
-
-    pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
-        let statements = statements.to_vec();
-        self.ask(move |served| {
-            for statement in statements {
-                for rows in statement.rows.0..=statement.rows.1 {
-                    served.prepared(statement, rows)?;
-                }
-            }
-            Ok(())
-        })
-        .await
-    }
-
-    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
-        let values: Vec<OwnedValue> = batch.values.iter().map(Value::to_owned).collect();
-        let calls = batch.calls.clone();
-        self.ask_within(move |served| calls.iter().map(|call| served.call(call, &values)).collect()).await
-    }
-
-    pub(crate) async fn end(&mut self, commit: bool) -> Result<(), Error> {
-        if self.pending.take().is_some() || !std::mem::take(&mut self.in_transaction) {
-            return Ok(());
-        }
-        self.ask(move |served| served.end(commit)).await
-    }
-
-    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
-        let sql = sql.to_owned();
-        self.ask_within(move |served| served.connection.execute(&sql).map(drop).map_err(|e| served.error(e))).await
-    }
-
-    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
-        let sql = sql.to_owned();
-        let values: Vec<OwnedValue> = values.iter().map(Value::to_owned).collect();
-        self.ask_within(move |served| served.query(&sql, &values)).await
+        Ok(Self { jobs, dialect, pending: None, in_transaction: false })
     }
 
     /// Runs a statement of the user's own, with its values in their places, prepared when it first comes.
-    pub(crate) async fn statement(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+    async fn statement(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
         let sql = sql.to_owned();
         let values: Vec<OwnedValue> = values.iter().map(Value::to_owned).collect();
-        self.ask_within(move |served| served.statement(sql, &values)).await
-    }
-
-    /// From now on all statements run at this level.
-    pub(crate) async fn set_level(&mut self, level: Isolation) -> Result<(), Error> {
-        self.ask(move |served| served.set_level(level)).await
-    }
-
-    /// From now on a statement outside a transaction commits by itself.
-    pub(crate) async fn commit_each(&mut self) -> Result<(), Error> {
-        self.ask(|served| {
-            served.commits_each = true;
-            served.connection.set_autocommit(true).map_err(|e| served.error(e))
-        })
-        .await
-    }
-
-    /// In the catalog under any schema, and found by its name alone.
-    pub(crate) async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
-        let name = name.to_owned();
-        self.ask_within(move |served| {
-            if !served.connection.has_table(&name).map_err(|e| served.error(e))? {
-                return Ok(false);
-            }
-            let found = served.query(&format!("SELECT 1 FROM {name} WHERE 1 = 0"), &[]);
-            match found {
-                Err(e) if e.class() == Class::Lost => Err(e),
-                found => Ok(found.is_ok()),
-            }
-        })
-        .await
-    }
-
-    pub(crate) async fn bulk(&mut self, table: &Table) -> Result<Bulk<'_>, Error> {
-        Bulk::new(self, table).await
-    }
-
-    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
-        self.ask(|served| {
-            let info = |what| served.connection.info(what).map_err(|e| served.error(e));
-            let version = format!("{} {}", info(Info::DbmsName)?, info(Info::DbmsVersion)?);
-            let driver = format!("{} {}", info(Info::DriverName)?, info(Info::DriverVersion)?);
-            // ODBC has no way to ask for more; what is set at the server stays unseen.
-            let settings = BTreeMap::from([("driver".to_owned(), driver)]);
-            Ok((version, settings))
-        })
-        .await
+        self.in_transaction_on_thread(move |served| served.statement(sql, &values)).await
     }
 
     /// Does something on the connection's thread, in the transaction that is open or opens now, or in one of its own.
-    async fn ask_within<T: Send + 'static>(
+    async fn in_transaction_on_thread<T: Send + 'static>(
         &mut self,
         job: impl FnOnce(&mut Served) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let begin = self.pending.take();
         self.in_transaction |= begin.is_some();
         let alone = !self.in_transaction;
-        self.ask(move |served| {
+        self.on_thread(move |served| {
             served.open_transaction(begin)?;
             let done = job(served);
             if alone { served.close(done) } else { done }
@@ -191,7 +107,7 @@ impl Session {
         .await
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn on_thread<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Served) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -208,6 +124,107 @@ impl Session {
         });
         self.jobs.send(job).map_err(|_| gone())?;
         Ok(answer)
+    }
+}
+
+impl Wire for Session {
+    async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
+        let statements = statements.to_vec();
+        self.on_thread(move |served| {
+            for statement in statements {
+                for rows in statement.rows.0..=statement.rows.1 {
+                    served.prepared(statement, rows)?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    fn begin(&mut self, isolation: Isolation, _access: Access) {
+        self.pending = Some(isolation);
+    }
+
+    async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        let values: Vec<OwnedValue> = batch.values.iter().map(Value::to_owned).collect();
+        let calls = batch.calls.clone();
+        self.in_transaction_on_thread(move |served| calls.iter().map(|call| served.call(call, &values)).collect()).await
+    }
+
+    async fn end(&mut self, end: End) -> Result<(), Error> {
+        if self.pending.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        self.on_thread(move |served| served.end(end == End::Commit)).await
+    }
+
+    async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        let sql = sql.to_owned();
+        self.in_transaction_on_thread(move |served| {
+            served.connection.execute(&sql).map(drop).map_err(|e| served.error(e))
+        })
+        .await
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let sql = sql.to_owned();
+        let values: Vec<OwnedValue> = values.iter().map(Value::to_owned).collect();
+        self.in_transaction_on_thread(move |served| served.query(&sql, &values)).await
+    }
+
+    async fn ask(&mut self, sql: &str, values: &[Value<'_>], protocol: Protocol) -> Result<Answer, Error> {
+        match protocol {
+            Protocol::Prepared => self.statement(sql, values).await,
+            Protocol::Simple => self.query(sql, &[]).await,
+        }
+    }
+
+    async fn commit_each(&mut self) -> Result<(), Error> {
+        self.on_thread(|served| {
+            served.commits_each = true;
+            served.connection.set_autocommit(true).map_err(|e| served.error(e))
+        })
+        .await
+    }
+
+    async fn set_level(&mut self, level: Isolation) -> Result<(), Error> {
+        self.on_thread(move |served| served.set_level(level)).await
+    }
+
+    /// In the catalog under any schema, and found by its name alone.
+    async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
+        let name = name.to_owned();
+        self.in_transaction_on_thread(move |served| {
+            if !served.connection.has_table(&name).map_err(|e| served.error(e))? {
+                return Ok(false);
+            }
+            let found = served.query(&format!("SELECT 1 FROM {name} WHERE 1 = 0"), &[]);
+            match found {
+                Err(e) if e.class() == Class::Lost => Err(e),
+                found => Ok(found.is_ok()),
+            }
+        })
+        .await
+    }
+
+    async fn bulk(&mut self, table: &Table, _options: &BulkOptions) -> Result<crate::bulk::Bulk<'_>, Error> {
+        Ok(crate::bulk::Bulk(BulkWire::Odbc(Bulk::new(self, table).await?)))
+    }
+
+    async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
+        self.on_thread(|served| {
+            let info = |what| served.connection.info(what).map_err(|e| served.error(e));
+            let version = format!("{} {}", info(Info::DbmsName)?, info(Info::DbmsVersion)?);
+            let driver = format!("{} {}", info(Info::DriverName)?, info(Info::DriverVersion)?);
+            // ODBC has no way to ask for more; what is set at the server stays unseen.
+            let settings = BTreeMap::from([("driver".to_owned(), driver)]);
+            Ok((version, settings))
+        })
+        .await
+    }
+
+    fn learned_dialect(&self) -> Option<&'static dyn Dialect> {
+        Some(self.dialect)
     }
 }
 
@@ -229,15 +246,14 @@ impl Served {
         };
         let connection = Connection::open(&source.connection_string).map_err(named)?;
         let name = connection.info(Info::DbmsName).map_err(named)?;
-        let (dialect, scaled) = match source.learns {
-            true => {
-                let learned = learn(&source.connection_string, &connection);
-                (learned as &dyn Dialect, learned.scales_decimals())
-            }
-            false => (dialect, false),
+        let (dialect, scaled) = if source.learns {
+            let learned = learn(&source.connection_string, &connection);
+            (learned as &dyn Dialect, learned.scales_decimals())
+        } else {
+            (dialect, false)
         };
         let offered = connection.isolations().map_err(named)?;
-        // Transactions open by themselves, which saves the round trip of BEGIN.
+        // The server opens transactions, which saves the round trip of BEGIN.
         connection.set_autocommit(false).map_err(named)?;
         let database = known(&name);
         Ok(Self {
@@ -306,10 +322,7 @@ impl Served {
 
     fn end(&self, commit: bool) -> Result<(), Error> {
         let ended = if commit { self.connection.commit() } else { self.connection.rollback() };
-        let ended = match self.commits_each {
-            true => ended.and_then(|()| self.connection.set_autocommit(true)),
-            false => ended,
-        };
+        let ended = if self.commits_each { ended.and_then(|()| self.connection.set_autocommit(true)) } else { ended };
         ended.map_err(|e| {
             // Whatever comes of it, no transaction is open afterwards.
             let _ = self.connection.rollback();
@@ -325,7 +338,7 @@ impl Served {
     }
 
     fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<&mut Prepared, Error> {
-        let key = key(statement, rows);
+        let key = statement.key(rows);
         if !self.prepared.contains_key(&key) {
             let (sql, order) = positional(&self.dialect.adapt(statement.expand(rows)));
             let prepared = self.connection.prepare(&sql).map_err(|e| self.error(e).context(statement.name))?;
@@ -343,7 +356,7 @@ impl Served {
         if answered.is_err() {
             // MariaDB's driver takes a result that ended in an error, such as a deadlock behind its columns, for one that
             // is still to be read, and before the statement's next use waits for it for ever.
-            self.prepared.remove(&key(call.statement, call.rows));
+            self.prepared.remove(&call.statement.key(call.rows));
         }
         answered.map_err(|e| self.error(e)).and_then(|found| answer(found, name)).map_err(|e| e.context(name))
     }
@@ -395,11 +408,6 @@ impl Served {
     }
 }
 
-/// What a prepared statement is found by.
-fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
-    (std::ptr::from_ref(statement) as usize, rows)
-}
-
 /// A value as the driver takes it; a decimal as its digits, or as an integer where there are none.
 fn parameter<'a>(value: &'a OwnedValue, digits: &'a str) -> Result<Parameter<'a>, Error> {
     Ok(match value {
@@ -444,17 +452,12 @@ fn owned(value: odbc::Value) -> Result<OwnedValue, Error> {
         odbc::Value::Float(number) => OwnedValue::Float(number),
         odbc::Value::Text(text) => OwnedValue::Text(text),
         odbc::Value::Decimal(digits) => OwnedValue::Decimal(
-            decimal(&digits).ok_or_else(|| Error::permanent(format!("`{digits}` is a number of too many digits")))?,
+            Decimal::from_text(&digits)
+                .ok_or_else(|| Error::permanent(format!("`{digits}` is a number of too many digits")))?,
         ),
         odbc::Value::Timestamp(at) => OwnedValue::Timestamp(
             crate::value::timestamp_from_text(&at.to_string())
                 .ok_or_else(|| Error::permanent(format!("`{at}` is no date")))?,
         ),
     })
-}
-
-fn decimal(digits: &str) -> Option<Decimal> {
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let unscaled = format!("{whole}{fraction}").parse().ok()?;
-    Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
 }

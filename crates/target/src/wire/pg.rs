@@ -1,4 +1,4 @@
-//! The PostgreSQL wire: prepared statements in binary form, several in a flight, COPY BINARY for bulk load.
+//! The PostgreSQL wire: prepared statements in binary form, several in one round trip, COPY BINARY for bulk load.
 //!
 //! The messages are put together by `postgres-protocol`, and a connection is opened by `tokio-postgres`. From there on
 //! the stream is ours: a batch is one write and, as a rule, one read, in the task of the terminal that waits for it.
@@ -18,11 +18,15 @@ use postgres_protocol::message::frontend::{self, BindError};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::types::Type;
 
-use crate::dialect::{Dialect, Isolation};
+use crate::bulk::{BulkOptions, BulkWire};
+use crate::dialect::{Access, Dialect, Isolation};
 use crate::finding::Setting;
 use crate::postgres::Address;
+use crate::schema::Table;
+use crate::scratch_schema::SchemaSql;
 use crate::statement_batch::{self, Call};
-use crate::{Answer, Class, Error, Statement, StatementBatch, Value};
+use crate::wire::{CatalogSql, End, Wire, WireDefaults};
+use crate::{Answer, Class, Error, Protocol, Statement, StatementBatch, Value};
 use line::{Line, lost, tag};
 use refusal::{FAILED_TRANSACTION, Refusal, garbled, unexpected};
 use rows::{Cells, Column};
@@ -30,7 +34,42 @@ use rows::{Cells, Column};
 pub(crate) use bulk::Bulk;
 pub(crate) use rows::Rows;
 
-pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident($1)) AND relkind IN ('r', 'p', 'v', 'f', 'm')";
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "PostgreSQL",
+    bulk_path: "COPY BINARY",
+    tells_version: true,
+    pipelines: true,
+    backend: Some("SELECT pg_backend_pid()"),
+    cancel: Some("SELECT pg_cancel_backend({})"),
+    // Not the start of the transaction.
+    clock: Some("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"),
+    scratch_schema: Some(SchemaSql {
+        create: "CREATE SCHEMA {}",
+        enter: "SET search_path TO {}",
+        drop: "DROP SCHEMA {} CASCADE",
+        exists: "SELECT 1 FROM information_schema.schemata WHERE schema_name = '{}'",
+    }),
+    placeholder: |number| format!("${number}"),
+    // The form with E does not depend on standard_conforming_strings.
+    text_literal: |text| {
+        let prefix = if text.contains('\\') { "E" } else { "" };
+        format!("{prefix}'{}'", text.replace('\'', "''").replace('\\', "\\\\"))
+    },
+    catalog: Some(CatalogSql {
+        columns: "SELECT CAST(attname AS TEXT) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 \
+                  AND NOT attisdropped ORDER BY attnum",
+        indexes: "SELECT CAST(i.relname AS TEXT), COALESCE(CAST(a.attname AS TEXT), ''), \
+                  CAST(CASE WHEN x.indpred IS NULL THEN '' ELSE 'partial' END AS TEXT) \
+                  FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
+                  CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(n, place) \
+                  LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.n \
+                  WHERE x.indrelid = to_regclass($1) ORDER BY i.relname, k.place",
+        bytes: None,
+    }),
+    ..WireDefaults::STANDARD
+};
+
+const TABLE_EXISTS: &str = "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident($1)) AND relkind IN ('r', 'p', 'v', 'f', 'm')";
 
 /// Settings recorded beside the judged ones whatever their source, since each can change a result several times over.
 const SETTINGS: [&str; 4] = ["effective_cache_size", "work_mem", "wal_level", "random_page_cost"];
@@ -48,7 +87,7 @@ const FAILED: u8 = b'E';
 pub(crate) struct Session {
     line: Line,
     dialect: &'static dyn Dialect,
-    /// By the statement's address and its number of rows.
+    /// By [`Statement::key`].
     prepared: HashMap<(usize, usize), Arc<Prepared>>,
     /// BEGIN, COMMIT and their like, and the user's own statements, by their text.
     texts: HashMap<String, Arc<Prepared>>,
@@ -60,8 +99,8 @@ pub(crate) struct Session {
     status: u8,
     /// A COPY is open; its end has not been asked for.
     copying: bool,
-    /// Whether the statements of a batch share a flight.
-    pub(crate) pipelined: bool,
+    /// Whether the statements of a batch share one round trip.
+    pipelined: bool,
     /// The level of transactions that open without BEGIN, once it is set.
     default_level: Option<Isolation>,
 }
@@ -122,31 +161,13 @@ impl Session {
         if read_only == wanted { Ok(session) } else { Err(lost(refusal)) }
     }
 
-    pub(crate) async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
-        let all = statements.iter().flat_map(|statement| {
-            let rows = statement.rows.0..=statement.rows.1;
-            rows.map(move |rows| (*statement, rows))
-        });
-        let missing: Vec<_> =
-            all.filter(|(statement, rows)| !self.prepared.contains_key(&key(statement, *rows))).collect();
-        let texts: Vec<_> =
-            missing.iter().map(|(statement, rows)| self.dialect.adapt(statement.expand(*rows))).collect();
-        let names = self.names(texts.len());
-        let prepared = self.parse(names, &texts).await.map_err(|(at, e)| match missing.get(at) {
-            Some((statement, _)) => e.context(statement.name),
-            None => e,
-        })?;
-        self.prepared.extend(missing.iter().map(|(statement, rows)| key(statement, *rows)).zip(prepared));
-        Ok(())
-    }
-
     async fn prepared(&mut self, statement: &'static Statement, rows: usize) -> Result<Arc<Prepared>, Error> {
-        if let Some(prepared) = self.prepared.get(&key(statement, rows)) {
+        if let Some(prepared) = self.prepared.get(&statement.key(rows)) {
             return Ok(prepared.clone());
         }
         let sql = self.dialect.adapt(statement.expand(rows));
         let prepared = self.parse_one(sql).await.map_err(|e| e.context(statement.name))?;
-        self.prepared.insert(key(statement, rows), prepared.clone());
+        self.prepared.insert(statement.key(rows), prepared.clone());
         Ok(prepared)
     }
 
@@ -172,7 +193,7 @@ impl Session {
         (first..self.named).map(|number| format!("s{number}")).collect()
     }
 
-    /// Has statements prepared, all in one flight.
+    /// Prepares statements in one round trip.
     async fn parse(&mut self, names: Vec<String>, texts: &[String]) -> Result<Vec<Arc<Prepared>>, Refused> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -182,8 +203,9 @@ impl Session {
             self.write(|out| frontend::describe(b'S', name, out)).map_err(|e| (0, e))?;
         }
         frontend::sync(&mut self.line.out);
-        self.send().await.map_err(|e| (0, e))?;
-        let (mut described, mut refused) = (Vec::with_capacity(texts.len()), None);
+        self.flush().await.map_err(|e| (0, e))?;
+        let mut described = Vec::with_capacity(texts.len());
+        let mut refused = None;
         for (step, name) in names.into_iter().enumerate() {
             match self.described(name).await {
                 Ok(prepared) => described.push(Arc::new(prepared)),
@@ -215,34 +237,13 @@ impl Session {
                 tag::ERROR => return Err(Refusal::read(body)),
                 _ => return Err(unexpected(tag)),
             };
-            let formats = match columns.iter().all(|column| column.binary) {
-                true => BINARY.to_vec(),
-                false => columns.iter().map(|column| column.binary.into()).collect(),
+            let formats = if columns.iter().all(|column| column.binary) {
+                BINARY.to_vec()
+            } else {
+                columns.iter().map(|column| column.binary.into()).collect()
             };
             return Ok(Prepared { name, parameters, columns: columns.into(), formats });
         }
-    }
-
-    pub(crate) fn begin(&mut self, sql: String) {
-        self.pending_begin = Some(sql);
-    }
-
-    /// One statement after the other, or all in one flight; an opening BEGIN shares the first one's.
-    pub(crate) async fn send_wave(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
-        if self.pipelined {
-            return self.round_trip(&batch.calls, batch, None).await;
-        }
-        let mut answers = Vec::with_capacity(batch.calls.len());
-        for call in &batch.calls {
-            answers.append(&mut self.round_trip(std::slice::from_ref(call), batch, None).await?);
-        }
-        Ok(answers)
-    }
-
-    /// All statements and COMMIT in one flight. After an error the server skips the COMMIT.
-    pub(crate) async fn send_and_commit(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
-        // Until every answer is there nobody knows whether COMMIT arrived.
-        self.round_trip(&batch.calls, batch, Some("COMMIT")).await.map_err(Error::during_commit)
     }
 
     /// Sends an opening BEGIN, calls of a batch and perhaps a last verb together, and reads all answers. One Sync
@@ -287,51 +288,15 @@ impl Session {
         Ok(calls.iter().zip(prepared).zip(steps.into_iter().skip(begun)).map(answered).collect())
     }
 
-    /// A statement that commits by itself; the level comes from the session's default.
-    pub(crate) async fn transact(
-        &mut self,
-        level: Isolation,
-        statement: &'static Statement,
-        values: &[Value<'_>],
-    ) -> Result<Answer, Error> {
-        if self.default_level != Some(level) {
-            let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", level.sql());
-            self.execute(&sql).await?;
-            self.default_level = Some(level);
-        }
-        let prepared = self.prepared(statement, 1).await?;
-        let called = self.call(&prepared, values, statement.name).await;
-        called.map_err(|e| e.during_commit().context(statement.name))
-    }
-
-    pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
-        if self.pending_begin.take().is_some() || self.status == IDLE {
-            return Ok(());
-        }
-        let failed = self.status == FAILED;
-        let prepared = self.text(if failed { "ROLLBACK" } else { verb }).await?;
-        self.call(&prepared, &[], "the end of a transaction").await?;
-        if failed && verb == "COMMIT" {
-            let message = "COMMIT of a transaction that had failed: it was rolled back";
-            return Err(Error::new(Class::Permanent, Some(FAILED_TRANSACTION.to_owned()), message));
-        }
-        Ok(())
-    }
-
-    /// Runs SQL by the simple protocol.
-    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
-        self.ask_simply(sql).await.map(drop)
-    }
-
     /// Runs SQL by the simple protocol. The rows are those of its last statement that has some.
-    pub(crate) async fn ask_simply(&mut self, sql: &str) -> Result<Answer, Error> {
+    async fn ask_simply(&mut self, sql: &str) -> Result<Answer, Error> {
         self.flush_begin().await?;
         self.run(sql).await
     }
 
     async fn run(&mut self, sql: &str) -> Result<Answer, Error> {
         self.write(|out| frontend::query(sql, out))?;
-        self.send().await?;
+        self.flush().await?;
         let (mut columns, mut step, mut refused): (Arc<[Column]>, Step, Option<Refusal>) = Default::default();
         loop {
             let (tag, place) = self.line.message().await?;
@@ -362,18 +327,10 @@ impl Session {
     }
 
     /// Runs a statement of the user's own, prepared when it first comes.
-    pub(crate) async fn ask(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+    async fn ask_prepared(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
         self.flush_begin().await?;
         let prepared = self.text(sql).await?;
         self.call(&prepared, values, "statement").await
-    }
-
-    pub(crate) async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
-        self.flush_begin().await?;
-        // Without a name: the next one takes its place.
-        let mut prepared = self.parse(vec![String::new()], &[sql.to_owned()]).await.map_err(|(_, e)| e)?;
-        let prepared = prepared.pop().ok_or_else(|| lost("no answer to a statement"))?;
-        self.call(&prepared, values, "query").await
     }
 
     async fn call(&mut self, prepared: &Prepared, values: &[Value<'_>], name: &'static str) -> Result<Answer, Error> {
@@ -393,7 +350,7 @@ impl Session {
     /// Starts a COPY FROM STDIN; the line stays engaged until [`Session::close_copy`].
     async fn open_copy(&mut self, sql: &str) -> Result<(), Error> {
         self.write(|out| frontend::query(sql, out))?;
-        self.send().await?;
+        self.flush().await?;
         match self.line.message().await? {
             (tag::COPY_IN, _) => {
                 self.line.forget();
@@ -433,7 +390,8 @@ impl Session {
         let out = &mut self.line.out;
         if values.len() != prepared.parameters.len() {
             out.clear();
-            let (given, wanted) = (values.len(), prepared.parameters.len());
+            let given = values.len();
+            let wanted = prepared.parameters.len();
             return Err(Error::permanent(format!("{given} values for {wanted} parameters")));
         }
         let typed = values.iter().zip(&prepared.parameters);
@@ -459,8 +417,9 @@ impl Session {
     /// Sends what has gathered, with a Sync behind, and reads the answers of as many steps.
     async fn exchange(&mut self, steps: usize) -> Result<(Bytes, Vec<Step>), Refused> {
         frontend::sync(&mut self.line.out);
-        self.send().await.map_err(|e| (0, e))?;
-        let (mut answers, mut refused) = (Vec::with_capacity(steps), None);
+        self.flush().await.map_err(|e| (0, e))?;
+        let mut answers = Vec::with_capacity(steps);
+        let mut refused = None;
         while answers.len() < steps && refused.is_none() {
             match self.step().await {
                 Ok(step) => answers.push(step),
@@ -471,8 +430,8 @@ impl Session {
         Ok((self.line.take(), answers))
     }
 
-    /// Sends what has gathered, after breaking off a COPY that nobody ended.
-    async fn send(&mut self) -> Result<(), Error> {
+    /// Sends the gathered messages, after ending a COPY that was left open.
+    async fn flush(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.copying) {
             let mut fail = BytesMut::new();
             frontend::copy_fail("given up", &mut fail).map_err(|e| Error::permanent(e.to_string()))?;
@@ -536,8 +495,126 @@ impl Session {
         self.line.answered();
         Ok(())
     }
+}
 
-    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
+impl Wire for Session {
+    async fn prepare_all(&mut self, statements: &[&'static Statement]) -> Result<(), Error> {
+        let all = statements.iter().flat_map(|statement| {
+            let rows = statement.rows.0..=statement.rows.1;
+            rows.map(move |rows| (*statement, rows))
+        });
+        let missing: Vec<_> =
+            all.filter(|(statement, rows)| !self.prepared.contains_key(&statement.key(*rows))).collect();
+        let texts: Vec<_> =
+            missing.iter().map(|(statement, rows)| self.dialect.adapt(statement.expand(*rows))).collect();
+        let names = self.names(texts.len());
+        let prepared = self.parse(names, &texts).await.map_err(|(at, e)| match missing.get(at) {
+            Some((statement, _)) => e.context(statement.name),
+            None => e,
+        })?;
+        self.prepared.extend(missing.iter().map(|(statement, rows)| statement.key(*rows)).zip(prepared));
+        Ok(())
+    }
+
+    fn begin(&mut self, isolation: Isolation, access: Access) {
+        self.begin_with(self.dialect.begin(isolation, access));
+    }
+
+    fn begin_with(&mut self, sql: String) {
+        self.pending_begin = Some(sql);
+    }
+
+    /// Sends one statement after the other, or all in one round trip; BEGIN shares the first one.
+    async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        if self.pipelined {
+            return self.round_trip(&batch.calls, batch, None).await;
+        }
+        let mut answers = Vec::with_capacity(batch.calls.len());
+        for call in &batch.calls {
+            answers.append(&mut self.round_trip(std::slice::from_ref(call), batch, None).await?);
+        }
+        Ok(answers)
+    }
+
+    fn is_pipelined(&self) -> bool {
+        self.pipelined
+    }
+
+    fn pipeline(&mut self) {
+        self.pipelined = true;
+    }
+
+    /// Sends all statements and COMMIT in one round trip. After an error the server skips the COMMIT.
+    async fn send_and_commit(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        // Without every answer the outcome of COMMIT is unknown.
+        self.round_trip(&batch.calls, batch, Some("COMMIT")).await.map_err(Error::during_commit)
+    }
+
+    async fn transact(
+        &mut self,
+        isolation: Isolation,
+        statement: &'static Statement,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Error> {
+        if self.default_level != Some(isolation) {
+            self.set_level(isolation).await?;
+        }
+        let prepared = self.prepared(statement, 1).await?;
+        let called = self.call(&prepared, values, statement.name).await;
+        called.map_err(|e| e.during_commit().context(statement.name))
+    }
+
+    async fn end(&mut self, end: End) -> Result<(), Error> {
+        if self.pending_begin.take().is_some() || self.status == IDLE {
+            return Ok(());
+        }
+        let failed = self.status == FAILED;
+        let prepared = self.text(if failed { End::Rollback } else { end }.sql()).await?;
+        self.call(&prepared, &[], "the end of a transaction").await?;
+        if failed && end == End::Commit {
+            let message = "COMMIT of a transaction that had failed: it was rolled back";
+            return Err(Error::new(Class::Permanent, Some(FAILED_TRANSACTION.to_owned()), message));
+        }
+        Ok(())
+    }
+
+    /// Runs SQL by the simple protocol.
+    async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        self.ask_simply(sql).await.map(drop)
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        self.flush_begin().await?;
+        // Without a name: the next one takes its place.
+        let mut prepared = self.parse(vec![String::new()], &[sql.to_owned()]).await.map_err(|(_, e)| e)?;
+        let prepared = prepared.pop().ok_or_else(|| lost("no answer to a statement"))?;
+        self.call(&prepared, values, "query").await
+    }
+
+    async fn ask(&mut self, sql: &str, values: &[Value<'_>], protocol: Protocol) -> Result<Answer, Error> {
+        match protocol {
+            Protocol::Prepared => self.ask_prepared(sql, values).await,
+            Protocol::Simple => self.ask_simply(sql).await,
+        }
+    }
+
+    /// The level of transactions without BEGIN is the session's default.
+    async fn set_level(&mut self, isolation: Isolation) -> Result<(), Error> {
+        let sql = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {}", isolation.sql());
+        self.execute(&sql).await?;
+        self.default_level = Some(isolation);
+        Ok(())
+    }
+
+    async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
+        Ok(!self.query(TABLE_EXISTS, &[name.into()]).await?.is_empty())
+    }
+
+    async fn bulk(&mut self, table: &Table, options: &BulkOptions) -> Result<crate::bulk::Bulk<'_>, Error> {
+        Ok(crate::bulk::Bulk(BulkWire::Postgres(Bulk::open(self, table, options).await?)))
+    }
+
+    async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let version = self.query("SELECT version()", &[]).await?.only()?.text(0)?.to_owned();
         let mut settings = BTreeMap::new();
         let judged = self.dialect.judged_settings().iter().map(Setting::name);
@@ -549,7 +626,7 @@ impl Session {
         );
         for row in self.query(self.dialect.settings().unwrap_or(&sql), &[]).await?.rows() {
             let name = row.text(0)?;
-            // Folders and files say nothing of the speed, and much of the machine; primary_conninfo may hold a password.
+            // Paths have no effect on speed and reveal the machine; primary_conninfo may hold a password.
             if !name.ends_with("_file") && !name.ends_with("_directory") && name != "primary_conninfo" {
                 settings.insert(name.to_owned(), row.text(1)?.to_owned());
             }
@@ -564,10 +641,6 @@ fn answer(statement: &'static str, columns: Arc<[Column]>, data: Bytes, step: St
         rows: statement_batch::Rows::Postgres(Rows::new(columns, data, step.cells)),
         affected: step.affected,
     }
-}
-
-fn key(statement: &'static Statement, rows: usize) -> (usize, usize) {
-    (std::ptr::from_ref(statement) as usize, rows)
 }
 
 /// The number at the end of a command's tag: `INSERT 0 5`.

@@ -9,17 +9,37 @@ use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, StatementStatus, ToSql};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::bulk::{Loaded, RowSink, TimestampText};
-use crate::dialect::Dialect;
+use crate::bulk::{self, BulkOptions, BulkWire, Loaded, RowSink, TimestampText};
+use crate::dialect::{Access, Dialect, Isolation};
 use crate::schema::Table;
 use crate::sqlite::{BEGIN_WRITER, Sqlite};
 use crate::statement_batch::{Call, Rows};
 use crate::value::timestamp_text;
-use crate::{Answer, Class, Error, OwnedValue, StatementBatch, Value};
+use crate::wire::{CatalogSql, End, Wire, WireDefaults};
+use crate::{Answer, Class, Error, OwnedValue, Protocol, StatementBatch, Value};
 
-pub(crate) const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = $1";
+pub(crate) const DEFAULTS: WireDefaults = WireDefaults {
+    name: "none: in this process",
+    bulk_path: "prepared INSERT",
+    // SQLite counts days, to the millisecond.
+    clock: Some("CAST(ROUND((julianday('now') - 2440587.5) * 86400000000) AS INTEGER)"),
+    placeholder: |number| format!("?{number}"),
+    scaled_decimals: true,
+    catalog: Some(CatalogSql {
+        columns: "SELECT name FROM pragma_table_info($1) ORDER BY cid",
+        indexes: "SELECT l.name, COALESCE(i.name, ''), CASE l.partial WHEN 0 THEN '' ELSE 'partial' END \
+                  FROM pragma_index_list($1) l, pragma_index_info(l.name) i ORDER BY l.name, i.seqno",
+        // SQLite counts page by page, which is why the topology leaves it out.
+        bytes: Some(
+            "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = $1)",
+        ),
+    }),
+    ..WireDefaults::STANDARD
+};
 
-/// How long a writer waits for another process' transaction before it is told to retry.
+const TABLE_EXISTS: &str = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?1";
+
+/// How long a writer waits for another process' transaction before it must retry.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Values gathered before they cross to the connection's thread.
@@ -34,9 +54,9 @@ type Reply<T> = oneshot::Sender<Result<T, Error>>;
 enum Request {
     StatementBatch { begin: Option<String>, calls: Vec<Call>, values: Vec<OwnedValue>, reply: Reply<Vec<Answer>> },
     Execute { begin: Option<String>, sql: String, reply: Reply<()> },
-    End { verb: String, reply: Reply<()> },
+    End { verb: &'static str, reply: Reply<()> },
     Query { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<Answer> },
-    Once { begin: Option<String>, sql: String, values: Vec<OwnedValue>, reply: Reply<(Answer, u64)> },
+    Once { begin: Option<String>, sql: String, reply: Reply<(Answer, u64)> },
     Rows { begin: Option<String>, sql: Arc<str>, columns: usize, values: Vec<SqliteValue>, reply: Reply<()> },
 }
 
@@ -60,14 +80,14 @@ fn writes(sql: &str) -> bool {
 pub(crate) struct Session {
     requests: mpsc::Sender<Request>,
     writers: Arc<Semaphore>,
-    /// Paused while this session's transaction may write.
+    /// Held while this session's transaction may write.
     turn: Option<OwnedSemaphorePermit>,
     pending_begin: Option<String>,
     in_transaction: bool,
     interrupt: Interrupt,
 }
 
-/// Breaks off what a connection is doing, from another thread.
+/// Interrupts what a connection is doing, from another thread.
 #[derive(Clone)]
 pub(crate) struct Interrupt(Arc<InterruptHandle>);
 
@@ -105,55 +125,11 @@ impl Session {
         Ok(Self { requests, writers, turn: None, pending_begin: None, in_transaction: false, interrupt })
     }
 
-    /// Breaks off what the session is doing, from elsewhere.
-    pub(crate) fn interrupt(&self) -> Interrupt {
-        self.interrupt.clone()
-    }
-
-    /// Compiles and runs a statement that is not kept, and tells the steps of the virtual machine that it took.
-    pub(crate) async fn once(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(Answer, u64), Error> {
-        let begin = self.take_begin().await;
-        let values = values.iter().map(Value::to_owned).collect();
-        let sql = sql.to_owned();
-        self.ask(|reply| Request::Once { begin, sql, values, reply }).await
-    }
-
-    pub(crate) fn begin(&mut self, sql: String) {
-        self.pending_begin = Some(sql);
-    }
-
-    pub(crate) async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
-        let begin = self.take_begin().await;
-        let values = batch.values.iter().map(Value::to_owned).collect();
-        let calls = batch.calls.clone();
-        self.ask(|reply| Request::StatementBatch { begin, calls, values, reply }).await
-    }
-
-    pub(crate) async fn end(&mut self, verb: &str) -> Result<(), Error> {
-        if self.pending_begin.take().is_some() || !std::mem::take(&mut self.in_transaction) {
-            return Ok(());
-        }
-        let verb = verb.to_owned();
-        let ended = self.ask(|reply| Request::End { verb, reply }).await;
-        self.turn = None;
-        ended
-    }
-
-    pub(crate) async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+    /// Runs a statement without caching it, and returns the steps of the virtual machine that it took.
+    async fn once(&mut self, sql: &str) -> Result<(Answer, u64), Error> {
         let begin = self.take_begin().await;
         let sql = sql.to_owned();
-        self.ask(|reply| Request::Execute { begin, sql, reply }).await
-    }
-
-    pub(crate) async fn query(&mut self, sql: String, values: &[Value<'_>]) -> Result<Answer, Error> {
-        let begin = self.take_begin().await;
-        // What commits by itself waits for its turn too.
-        let _turn = match self.in_transaction || !writes(&sql) {
-            true => None,
-            false => self.writers.clone().acquire_owned().await.ok(),
-        };
-        let values = values.iter().map(Value::to_owned).collect();
-        self.ask(|reply| Request::Query { begin, sql, values, reply }).await
+        self.request(|reply| Request::Once { begin, sql, reply }).await
     }
 
     /// The BEGIN that goes with the next request; a writer waits for its turn here.
@@ -166,17 +142,79 @@ impl Session {
         Some(begin)
     }
 
-    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
+    async fn request<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.requests.send(request(reply)).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
+}
 
-    pub(crate) fn bulk(&mut self, table: &Table) -> Bulk<'_> {
+impl Wire for Session {
+    fn begin(&mut self, isolation: Isolation, access: Access) {
+        self.begin_with(Sqlite.begin(isolation, access));
+    }
+
+    fn begin_with(&mut self, sql: String) {
+        self.pending_begin = Some(sql);
+    }
+
+    async fn send(&mut self, batch: &StatementBatch<'_>) -> Result<Vec<Answer>, Error> {
+        let begin = self.take_begin().await;
+        let values = batch.values.iter().map(Value::to_owned).collect();
+        let calls = batch.calls.clone();
+        self.request(|reply| Request::StatementBatch { begin, calls, values, reply }).await
+    }
+
+    async fn end(&mut self, end: End) -> Result<(), Error> {
+        if self.pending_begin.take().is_some() || !std::mem::take(&mut self.in_transaction) {
+            return Ok(());
+        }
+        let verb = end.sql();
+        let ended = self.request(|reply| Request::End { verb, reply }).await;
+        self.turn = None;
+        ended
+    }
+
+    async fn execute(&mut self, sql: &str) -> Result<(), Error> {
+        let begin = self.take_begin().await;
+        let sql = sql.to_owned();
+        self.request(|reply| Request::Execute { begin, sql, reply }).await
+    }
+
+    async fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Answer, Error> {
+        let begin = self.take_begin().await;
+        // A write that commits on its own waits for its turn too.
+        let _turn =
+            if self.in_transaction || !writes(sql) { None } else { self.writers.clone().acquire_owned().await.ok() };
+        let sql = sql.to_owned();
+        let values = values.iter().map(Value::to_owned).collect();
+        self.request(|reply| Request::Query { begin, sql, values, reply }).await
+    }
+
+    async fn ask(&mut self, sql: &str, values: &[Value<'_>], protocol: Protocol) -> Result<Answer, Error> {
+        match protocol {
+            Protocol::Prepared => self.query(sql, values).await,
+            Protocol::Simple => self.once(sql).await.map(|(answer, _)| answer),
+        }
+    }
+
+    async fn steps(&mut self, sql: &str) -> Result<Option<u64>, Error> {
+        self.once(sql).await.map(|(_, steps)| Some(steps))
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.interrupt.clone())
+    }
+
+    async fn has_table(&mut self, name: &str) -> Result<bool, Error> {
+        Ok(!self.query(TABLE_EXISTS, &[name.into()]).await?.is_empty())
+    }
+
+    async fn bulk(&mut self, table: &Table, _options: &BulkOptions) -> Result<bulk::Bulk<'_>, Error> {
         let columns = table.columns.len();
         let places = vec!["?"; columns].join(", ");
         let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, table.column_list());
-        Bulk {
+        Ok(bulk::Bulk(BulkWire::Sqlite(Bulk {
             session: self,
             sql: sql.into(),
             columns,
@@ -185,13 +223,13 @@ impl Session {
             bytes: 0,
             timestamp: TimestampText::default(),
             under_way: None,
-        }
+        })))
     }
 
-    pub(crate) async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
+    async fn describe(&mut self) -> Result<(String, BTreeMap<String, String>), Error> {
         let mut settings = BTreeMap::new();
         for name in ["journal_mode", "synchronous", "page_size", "cache_size", "wal_autocheckpoint", "foreign_keys"] {
-            let answer = self.query(format!("PRAGMA {name}"), &[]).await?;
+            let answer = self.query(&format!("PRAGMA {name}"), &[]).await?;
             settings.insert(name.to_owned(), answer.only()?.value(0)?.to_string());
         }
         Ok((format!("SQLite {}", rusqlite::version()), settings))
@@ -238,14 +276,14 @@ fn serve(connection: Connection, inbox: &mpsc::Receiver<Request>) {
                 let _ = reply.send(done);
             }
             Request::End { verb, reply } => {
-                let _ = reply.send(end(&connection, &verb));
+                let _ = reply.send(end(&connection, verb));
             }
             Request::Query { begin, sql, values, reply } => {
                 let done = begun(&connection, begin).and_then(|()| run(&connection, &sql, &values, "query", true));
                 let _ = reply.send(done);
             }
-            Request::Once { begin, sql, values, reply } => {
-                let done = begun(&connection, begin).and_then(|()| once(&connection, &sql, &values));
+            Request::Once { begin, sql, reply } => {
+                let done = begun(&connection, begin).and_then(|()| once(&connection, &sql));
                 let _ = reply.send(done);
             }
             Request::Rows { begin, sql, columns, values, reply } => {
@@ -273,12 +311,12 @@ fn end(connection: &Connection, verb: &str) -> Result<(), Error> {
     ended
 }
 
-/// SQL texts by the statement's address and its number of rows.
+/// SQL texts by [`Statement::key`](crate::Statement::key).
 type Texts = HashMap<(usize, usize), String>;
 
 fn run_call(connection: &Connection, texts: &mut Texts, call: &Call, values: &[OwnedValue]) -> Result<Answer, Error> {
-    let key = (std::ptr::from_ref(call.statement) as usize, call.rows);
-    let sql = texts.entry(key).or_insert_with(|| Sqlite.adapt(call.statement.expand(call.rows)));
+    let sql =
+        texts.entry(call.statement.key(call.rows)).or_insert_with(|| Sqlite.adapt(call.statement.expand(call.rows)));
     run(connection, sql, &values[call.values.clone()], call.statement.name, false)
         .map_err(|e| e.context(call.statement.name))
 }
@@ -294,9 +332,9 @@ fn run(
     execute(&mut statement, values, name, named)
 }
 
-fn once(connection: &Connection, sql: &str, values: &[OwnedValue]) -> Result<(Answer, u64), Error> {
+fn once(connection: &Connection, sql: &str) -> Result<(Answer, u64), Error> {
     let mut statement = connection.prepare(sql).map_err(error)?;
-    let answer = execute(&mut statement, values, "statement", true)?;
+    let answer = execute(&mut statement, &[], "statement", true)?;
     let steps = statement.get_status(StatementStatus::VmStep);
     Ok((answer, steps.unsigned_abs().into()))
 }
@@ -322,10 +360,8 @@ fn execute(
     let affected = rows.len() as u64;
     drop(found);
     // Names are for people: a transaction's statements are read by position.
-    let columns: Arc<[String]> = match named {
-        true => statement.column_names().map(str::to_owned).collect(),
-        false => Arc::new([]),
-    };
+    let columns: Arc<[String]> =
+        if named { statement.column_names().map(str::to_owned).collect() } else { Arc::new([]) };
     Ok(Answer { statement: name, rows: Rows::Owned { columns, rows }, affected })
 }
 
@@ -399,7 +435,8 @@ impl Bulk<'_> {
     async fn flush(&mut self) -> Result<(), Error> {
         let begin = self.session.take_begin().await;
         let values = std::mem::replace(&mut self.values, Vec::with_capacity(BULK_CHUNK_VALUES + 64));
-        let (sql, columns) = (self.sql.clone(), self.columns);
+        let sql = self.sql.clone();
+        let columns = self.columns;
         let (reply, answer) = oneshot::channel();
         let request = Request::Rows { begin, sql, columns, values, reply };
         self.session.requests.send(request).map_err(|_| gone())?;
@@ -458,7 +495,7 @@ impl RowSink for Bulk<'_> {
     }
 
     fn timestamp(&mut self, us: i64) {
-        let text = self.timestamp.of(us).to_owned();
+        let text = self.timestamp.format(us).to_owned();
         self.push_text(text);
     }
 

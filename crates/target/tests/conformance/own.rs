@@ -19,7 +19,7 @@ pub(crate) const CASES: &[Case] = cases![
 
 /// A session as the users' statements have it, in a schema of its own.
 async fn session(url: &Url, name: &str) -> (ScratchSchema, Session) {
-    let schema = ScratchSchema::of(url, name).unwrap();
+    let schema = ScratchSchema::for_url(url, name).unwrap();
     schema.create().await.unwrap();
     let session = schema.connect().await.unwrap();
     (schema, session)
@@ -150,7 +150,7 @@ async fn a_statement_that_does_not_end_can_be_broken_off(url: &Url) {
 }
 
 async fn a_schema_of_our_own_leaves_nothing(url: &Url) {
-    let schema = ScratchSchema::of(url, "own_nothing").unwrap();
+    let schema = ScratchSchema::for_url(url, "own_nothing").unwrap();
     assert!(!schema.exists().await.unwrap());
     schema.create().await.unwrap();
     assert!(schema.exists().await.unwrap());

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use record::advice::{Advice, Candidate, Tried};
+use record::query_plan::Plan;
 use record::run::Tool;
 use record::timing::{Speedup, median_of};
 use record::tuning::{Space, WriteCost};
 use target::catalog::{NewIndex, TableIndex, TableInfo};
-use target::plan::Plan;
 use target::{ScratchSchema, Session, Url};
 use tpcc::rng::Stream;
 use workload::template::Template;
@@ -81,7 +81,7 @@ pub async fn advise(
             Some(rows) => format!("a copy of the tables with at most {rows} rows of each"),
             None => "the tables themselves".to_owned(),
         },
-        plan: session.plan(&sql, false).await?,
+        plan: session.plan(&sql, false).await?.map(crate::recorded),
         candidates: indexes.iter().map(|index| proposed(&session, index)).collect(),
         notes: [notes(&read), uncounted(&tables)].concat(),
         seed: options.seed,
@@ -96,7 +96,7 @@ pub async fn advise(
         return Ok(advice);
     }
     remove_left_behind(&mut session, &tables, tell).await?;
-    let schema = ScratchSchema::of(url, SCHEMA)?;
+    let schema = ScratchSchema::for_url(url, SCHEMA)?;
     if schema.exists().await? {
         tell(&format!("removing {}, left by an `advise` that was killed", schema.place()));
         schema.remove().await?;

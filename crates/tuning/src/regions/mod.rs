@@ -87,7 +87,7 @@ pub async fn run(
             let name = place.url.dialect().name();
             return Err(RegionsError::Impossible(format!("the lesson of the regions runs on postgres, not on {name}")));
         }
-        let schema = ScratchSchema::of(&place.url, SCHEMA)?;
+        let schema = ScratchSchema::for_url(&place.url, SCHEMA)?;
         if schema.exists().await? {
             let place = schema.place();
             let said = format!("{place} is there: a run that was killed or told to keep it has left it: drop it first");

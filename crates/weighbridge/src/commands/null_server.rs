@@ -19,7 +19,7 @@ const GREETING: &str = "15.0 (weighbridge null-server)";
 const VERSION: &str = "PostgreSQL 15.0 (weighbridge null-server: it keeps no data and only answers)";
 
 pub(crate) fn run(args: &NullServerArgs) -> Ended {
-    let delay = Delay::new(args.latency, args.spread).map_err(Failure::Usage)?;
+    let delay = Delay::new(args.latency, args.spread).map_err(|e| Failure::Usage(e.to_string()))?;
     let mut stop = interrupt::stop();
     let answers = Answers::new(&Postgres, every_statement(), canned(args.warehouses));
     let server = Server::start(args.listen, answers, GREETING, delay, cores())

@@ -40,7 +40,7 @@ fn catalog(url: &str) -> Vec<String> {
         let name = |part: &target::topology::Part| format!("{} {:?} {:?}", part.table, part.index, part.partition);
         seen.extend(topology.tables.iter().map(name));
         for schema in SCHEMAS {
-            seen.push(format!("{schema} {}", ScratchSchema::of(&url, schema).unwrap().exists().await.unwrap()));
+            seen.push(format!("{schema} {}", ScratchSchema::for_url(&url, schema).unwrap().exists().await.unwrap()));
         }
         seen
     })

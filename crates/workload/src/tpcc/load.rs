@@ -101,7 +101,7 @@ impl LoadPlan {
     /// One line that says what can't be had.
     pub fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
         let name = dialect.name();
-        self.catalog.placement.check(dialect)?;
+        self.catalog.placement.check(dialect).map_err(|e| e.to_string())?;
         if let Transport::Served { listen, url: None } = self.transport
             && listen.ip().is_unspecified()
         {

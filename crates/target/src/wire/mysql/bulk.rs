@@ -15,7 +15,7 @@ use crate::{Class, Error};
 /// Rows are sent in pieces of about this size: far below every server's `max_allowed_packet`.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Room in a buffer for the rows between two looks at its size.
+/// Room in a buffer for the rows between two checks of its size.
 const ROOM: usize = 384 * 1024;
 
 /// Pieces that wait for the server while more rows are made.
@@ -207,7 +207,7 @@ impl RowSink for Bulk<'_> {
     #[inline]
     fn timestamp(&mut self, us: i64) {
         self.quote();
-        self.buffer.extend_from_slice(self.timestamp.of(us).as_bytes());
+        self.buffer.extend_from_slice(self.timestamp.format(us).as_bytes());
         self.quote();
         self.buffer.push(self.separator);
     }

@@ -37,7 +37,7 @@ impl<'s> Bulk<'s> {
     pub(super) async fn new(session: &'s mut Session, table: &Table) -> Result<Self, Error> {
         let kinds: Vec<ColumnType> = table.columns.iter().map(|column| column.kind).collect();
         let (scaled, filling, spare) = session
-            .ask_within(move |served| {
+            .in_transaction_on_thread(move |served| {
                 let kinds: Vec<Kind> = kinds.into_iter().map(|kind| self::kind(kind, served.scaled)).collect();
                 let rows = || served.connection.parameters(&kinds);
                 Ok((served.scaled, rows(), rows()))

@@ -33,22 +33,20 @@ impl std::fmt::Debug for Bulk<'_> {
     }
 }
 
-impl Session {
-    pub(crate) async fn bulk(&mut self, table: &Table, options: &BulkOptions) -> Result<Bulk<'_>, Error> {
-        self.flush_begin().await?;
+impl<'s> Bulk<'s> {
+    pub(super) async fn open(session: &'s mut Session, table: &Table, options: &BulkOptions) -> Result<Self, Error> {
+        session.flush_begin().await?;
         let into = options.into.as_deref().unwrap_or(table.name);
-        let sql = self.dialect.copy(into, &table.column_list(), options.rows_per_commit);
-        self.open_copy(&sql).await?;
+        let sql = session.dialect.copy(into, &table.column_list(), options.rows_per_commit);
+        session.open_copy(&sql).await?;
         let mut buffer = BytesMut::with_capacity(PIECE_BYTES + 4096);
         buffer.put_slice(&HEAD);
         buffer.put_slice(b"PGCOPY\n\xff\r\n\0");
         buffer.put_u64(0); // no flags, no header extension
         let columns = i16::try_from(table.columns.len()).unwrap_or(i16::MAX);
-        Ok(Bulk { session: self, buffer, columns, sent_rows: 0, sent_bytes: 0 })
+        Ok(Self { session, buffer, columns, sent_rows: 0, sent_bytes: 0 })
     }
-}
 
-impl Bulk<'_> {
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), Error> {
         if self.buffer.len() < PIECE_BYTES {
             return Ok(());

@@ -13,9 +13,9 @@ use tokio_rustls::client::TlsStream;
 use crate::{Class, Error};
 
 /// The longest message that a server sends (its own limit of a value, and some).
-const LONGEST_MESSAGE: u32 = 0x4000_0000;
+const MAX_MESSAGE: u32 = 0x4000_0000;
 
-/// Room for the answers of most waves.
+/// Room for the answers of most batches.
 const ROOM_BYTES: usize = 8 * 1024;
 
 /// Tags of messages from the server.
@@ -88,7 +88,7 @@ pub(super) struct Line {
     /// What came; before `at` it has been read.
     input: BytesMut,
     at: usize,
-    /// Set while answers are outstanding: whoever stops listening in between leaves the line unusable.
+    /// Set while answers are outstanding: a caller that stops reading then leaves the line unusable.
     engaged: bool,
 }
 
@@ -121,7 +121,7 @@ impl Line {
             if let &[tag, a, b, c, d, ..] = waiting {
                 // The length counts itself. Who waited for the end of a nonsensical one would wait for ever.
                 let length = u32::from_be_bytes([a, b, c, d]);
-                if !(4..=LONGEST_MESSAGE).contains(&length) {
+                if !(4..=MAX_MESSAGE).contains(&length) {
                     return Err(lost("what came is no message of PostgreSQL's protocol"));
                 }
                 let end = self.at + 1 + length as usize;
