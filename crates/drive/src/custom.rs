@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use record::labels::Labels;
 use record::plan::{Pacing, Plan, TransactionRule};
 use record::run::{CheckResult, Reconciliation};
 use target::{Error, Session};
@@ -143,6 +144,7 @@ pub(crate) async fn prepare(options: &Options, custom: Arc<Custom>) -> Result<Pr
         rows.map(|(at, table)| (format!("rows of {}", table.name), data.rows(at) as i64)).collect();
     let mut plan = Plan {
         workload: custom.name.clone(),
+        labels: Labels::custom(&custom.name, &custom.transactions[0].name),
         pacing,
         style: "statements".into(),
         isolation: isolation.to_string(),

@@ -7,6 +7,7 @@ use ::tpcc::input::{Input, Kind, Warehouses};
 use ::tpcc::mix::Mix;
 use ::tpcc::nurand::Constants;
 use ::tpcc::terminal::{self, Terminal};
+use record::labels::Labels;
 use record::plan::{Pacing, Plan};
 use record::run::{ReconciledItem, Reconciliation};
 use target::{Description, Error, Session};
@@ -315,6 +316,7 @@ fn plan(
     ]);
     let plan = Plan {
         workload: "tpcc".into(),
+        labels: Labels::tpcc(),
         warehouses: warehouses as u32,
         first_warehouse: first as u32,
         total_warehouses: total as u32,

@@ -41,8 +41,8 @@ const LEAST_SPREAD: f64 = 5e-4;
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
 /// Facts that differ between any two runs, or follow from others.
-const ALWAYS_DIFFERENT: [&str; 5] =
-    ["plan.seed", "plan.start_at", "plan.constants", "plan.tallies", "plan.transactions"];
+const ALWAYS_DIFFERENT: [&str; 6] =
+    ["plan.seed", "plan.start_at", "plan.constants", "plan.tallies", "plan.transactions", "plan.labels"];
 
 /// A run as it is compared.
 #[derive(Debug)]
@@ -292,6 +292,9 @@ pub struct Comparison {
     pub effects: Vec<Effect>,
     /// What the figures can't tell.
     pub cautions: Vec<String>,
+    /// What every result of the workload says it is not.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// Why two sides can't be compared.
@@ -370,6 +373,7 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
         decisive,
         effects,
         cautions,
+        note: plan.labels.disclaimer.clone(),
     })
 }
 

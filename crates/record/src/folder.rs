@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::consistency;
 use crate::error::RecordError;
+use crate::labels::Labels;
 use crate::latency_log::{self, Histograms, LatencyLog};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase};
@@ -241,7 +242,10 @@ pub fn read_record(path: &Path) -> Result<RunRecord, RecordError> {
     if let Some(name) = uncountable(&document) {
         return Err(absurd(name.to_owned()));
     }
-    let record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    let mut record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    if record.plan.labels == Labels::default() {
+        record.plan.labels = Labels::of_version_1(&record.plan);
+    }
     match record.plan.beyond_all_sizes() {
         Some(what) => Err(absurd(what.to_owned())),
         None => Ok(record),

@@ -9,6 +9,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, LogEntry, Tag,
@@ -17,7 +19,6 @@ use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram as Hdr};
 use jiff::Timestamp;
 
-use crate::base64;
 use crate::error::RecordError;
 use crate::gateway;
 use crate::histogram::{DIGITS, Histogram, MAX_US, Stats};
@@ -322,7 +323,7 @@ fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(Duration, Stri
     let Some(Ok(LogEntry::Interval(entry))) = IntervalLogIterator::new(line).next() else {
         return None;
     };
-    let payload = inflated(&base64::decode(entry.encoded_histogram())?)?;
+    let payload = inflated(&BASE64_STANDARD.decode(entry.encoded_histogram()).ok()?)?;
     let hdr = deserializer.deserialize(&mut payload.as_slice()).ok()?;
     Some((entry.start_timestamp(), entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
 }

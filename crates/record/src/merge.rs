@@ -96,7 +96,7 @@ pub enum MergeError {
     /// They are not parts of one run; each reason a clause.
     #[error("{}; --force merges them nevertheless, and says so", .0.join("; "))]
     Unlike(Vec<String>),
-    /// Runs of a workload of the user's own, which one process drives.
+    /// A run that is not divided by warehouses, so one process drives all of it.
     #[error("{0} is a run of another workload than TPC-C: such a run has one client, so there is nothing to merge")]
     Whole(String),
     /// Two drove the same warehouses: their counts can't be added.
@@ -120,7 +120,7 @@ pub enum MergeError {
 /// # Errors
 /// [`MergeError::Overlap`]; [`MergeError::Unlike`] unless forced; what the folders refuse.
 pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<OpenedRun, MergeError> {
-    if let Some(own) = runs.iter().find(|run| !run.record.plan.is_tpcc()) {
+    if let Some(own) = runs.iter().find(|run| !run.record.plan.has_warehouses()) {
         return Err(MergeError::Whole(name(own)));
     }
     runs.sort_by_key(|run| run.record.plan.first_warehouse);

@@ -1,10 +1,9 @@
 //! Two sides of runs, compared.
 
 use record::compare::{Comparison, Effect};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::columns::columns;
-use crate::disclaimer;
 
 /// Characters of a fact that are shown; the page and the JSON have it whole.
 const SHOWN: usize = 60;
@@ -24,7 +23,7 @@ pub fn compare_table(comparison: &Comparison) -> String {
     if !comparison.cautions.is_empty() {
         parts.push(comparison.cautions.iter().map(|caution| format!("Note: {caution}\n")).collect());
     }
-    parts.push(format!("{}\n", disclaimer(&comparison.workload)));
+    parts.push(format!("{}\n", comparison.note));
     parts.join("\n")
 }
 
@@ -65,7 +64,6 @@ pub fn compare_json(comparison: &Comparison) -> Value {
     let mut document = serde_json::to_value(comparison).unwrap_or_default();
     document["conclusion"] = conclusion(comparison).into();
     document["decisive"]["words"] = words(&comparison.decisive).into();
-    document["note"] = json!(disclaimer(&comparison.workload));
     document
 }
 

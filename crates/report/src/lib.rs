@@ -48,25 +48,11 @@ pub use table::{table, trouble_text};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
+pub use record::labels::NOT_AUDITED;
 pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
 
 /// What pages are made of, for pages that are made elsewhere.
 pub mod html {
     pub use crate::page::table::{facts, table};
     pub use crate::page::words::{bytes, count, duration, grouped, ms, percent, rate, several};
-}
-
-/// What every result says of itself, whatever its verdict.
-pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\
-the standard's requirements, and is not comparable with published TPC-C results.";
-
-/// The last words of a run's result: what it is not.
-pub(crate) fn disclaimer(workload: &str) -> &'static str {
-    match record::plan::is_tpcc(workload) {
-        true => NOT_AUDITED,
-        false => {
-            "This is not TPC-C but a workload of its own: its figures compare with runs of the same file on the same data\n\
-             and with nothing else."
-        }
-    }
 }

@@ -27,7 +27,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         regions(run),
         tare(run, summary),
         conclusion(run, verdict),
-        format!("{}\n", crate::disclaimer(&run.plan.workload)),
+        format!("{}\n", run.plan.labels.disclaimer),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -63,7 +63,7 @@ fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
 pub(crate) fn rate(run: &RunRecord, summary: &Summary) -> (String, String) {
     match summary.tpmc {
         Some(tpmc) => ("tpmC".to_owned(), tpmc.to_string()),
-        None => (run.plan.rate_name(), format!("{:.1}", summary.nopm)),
+        None => (run.plan.labels.metric.clone(), format!("{:.1}", summary.nopm)),
     }
 }
 
@@ -74,15 +74,14 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
         RateMethod::BatchMeans => format!("means of {} batches", interval.batches),
         RateMethod::Poisson => "from the count alone, too short for the rate's own swings".to_owned(),
     };
-    let counted = if run.plan.is_tpcc() { "New order" } else { run.plan.headline_title() };
     let plan = &run.plan;
     let mut text = format!(
         "Terminals {}, connections {}, pacing {}, style {}, isolation {}\n",
         plan.terminals, plan.connections, plan.pacing, plan.style, plan.isolation
     );
     text.push_str(&format!(
-        "{counted}s a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
-        summary.nopm, summary.nopm_committed, interval.low, interval.high
+        "{}s a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
+        plan.labels.counted, summary.nopm, summary.nopm_committed, interval.low, interval.high
     ));
     if summary.efficiency.is_some() {
         // The ceiling is that of the mix and the waits, with answers that take no time.
@@ -97,7 +96,7 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
         ));
     }
     text.push_str(&format!("All transactions a minute: {:.1}", summary.total_per_minute));
-    if !run.plan.is_tpcc() {
+    if plan.labels.per_second {
         text.push_str(&format!("; a second: {:.1}", summary.total_per_minute / 60.0));
     }
     text.push('\n');

@@ -18,8 +18,8 @@ pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (rule, figures) in plan.transactions.iter().zip(&case.summary.transactions) {
         let limit = rule.response_limit_seconds;
-        if limit <= 0.0 && !plan.is_tpcc() {
-            // A file need not set any.
+        // A custom workload may set no limit; a limit of a standard has a clause.
+        if limit <= 0.0 && rule.response_clause.is_empty() {
             continue;
         }
         let finding = Finding::of(
@@ -46,8 +46,8 @@ pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
 
 /// A 90th percentile against its limit; `slow` says whether a time, in milliseconds, is over it.
 fn percentile(case: Case<'_>, finding: Finding, times: Stats, slow: impl Fn(f64) -> bool) -> Finding {
-    // The limits of a file are its user's, whatever the pace.
-    if case.run.plan.is_tpcc() && !case.run.plan.is_standard() {
+    // A limit without a clause is the user's own and holds at any pace.
+    if !finding.clause.is_empty() && !case.run.plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
     if times.count == 0 {

@@ -1,6 +1,7 @@
 //! A plan, and runs of it made up figure by figure.
 #![allow(dead_code, reason = "each test binary uses its share")]
 
+use record::labels::Labels;
 use record::plan::{Plan, ScaleRule, SkipRule, TallyKind, TallyRule, TransactionRule};
 use record::recorder::{Clock, Outcome, Phase, Recorder, Sample};
 use record::run::{Ended, Reconciliation, RunRecord};
@@ -52,6 +53,7 @@ pub(crate) fn plan(warehouses: u32, seconds: f64) -> Plan {
     use TallyKind::{Mean, Share};
     Plan {
         workload: "tpcc".into(),
+        labels: Labels::tpcc(),
         warehouses,
         first_warehouse: 1,
         total_warehouses: warehouses,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use record::acid::{AcidResult, LevelResult};
 
 use super::table::table;
-use super::{Page, not_audited};
+use super::{Page, one_line};
 use crate::acid::{conclusion, consistency, database, is_offered, rows, told};
 
 /// The page of the ACID tests.
@@ -39,7 +39,7 @@ pub fn acid_page(result: &AcidResult) -> Page {
         }
         @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
     };
-    Page { title: "ACID tests".into(), header, content, footer: html! { p { (not_audited("tpcc")) } } }
+    Page { title: "ACID tests".into(), header, content, footer: html! { p { (one_line(crate::NOT_AUDITED)) } } }
 }
 
 fn half(result: &AcidResult, required: bool) -> Markup {

@@ -235,11 +235,7 @@ impl<'a> RunCharts<'a> {
             title: format!("{} response time against throughput", self.title),
             says: format!(
                 "Each dot is a second of the interval: the further right, the more was completed in it; the higher, the slower.{}",
-                if self.run.record.plan.is_tpcc() {
-                    " The standard's graph (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs; this is one."
-                } else {
-                    ""
-                }
+                self.run.record.plan.labels.throughput_graph
             ),
             told: format!("{} seconds.", points.len()),
             x,
@@ -414,10 +410,8 @@ impl<'a> RunCharts<'a> {
     pub(super) fn distributions(&self) -> Vec<Chart> {
         let mut charts = Vec::new();
         let plan = &self.run.record.plan;
-        let who = if plan.is_tpcc() { "the standard" } else { "its file" };
-        let allowed = |limit: f64| match limit > 0.0 {
-            true => format!("; {who} allows {}", duration(limit)),
-            false => String::new(),
+        let allowed = |limit: f64| {
+            if limit > 0.0 { format!("; {} allows {}", plan.labels.limits_by, duration(limit)) } else { String::new() }
         };
         for (index, rule) in plan.transactions.iter().enumerate() {
             let parts = [

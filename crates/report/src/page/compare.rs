@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use record::compare::{Comparison, Effect};
 
 use super::table::table;
-use super::{Page, not_audited};
+use super::{Page, one_line};
 use crate::compare::{HOLM, all, conclusion, figures};
 
 /// Width and height of a drawn interval.
@@ -52,7 +52,7 @@ pub fn compare_page(comparison: &Comparison) -> Page {
         title: "Comparison of two sides".into(),
         header,
         content,
-        footer: html! { p { (not_audited(&comparison.workload)) } },
+        footer: html! { p { (one_line(&comparison.note)) } },
     }
 }
 

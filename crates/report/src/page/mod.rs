@@ -131,15 +131,15 @@ pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Page {
             }
         },
         footer: html! {
-            p { (not_audited(&record.plan.workload)) }
+            p { (one_line(&record.plan.labels.disclaimer)) }
             p { "Derived from the run's folder alone, which holds every second and every histogram." }
         },
     }
 }
 
-/// What every page says of itself, in one line.
-fn not_audited(workload: &str) -> String {
-    crate::disclaimer(workload).replace('\n', " ")
+/// A text without its line breaks, which a page sets itself.
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
 }
 
 fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {

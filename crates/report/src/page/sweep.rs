@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::chart::{Chart, Series, Shape, Size, Values};
 use super::table::{facts as list, table};
 use super::words::{grouped, rate};
-use super::{Page, not_audited};
+use super::{Page, one_line};
 use crate::sweep::{conduct, deviations, distinctions, facts, ratios, rows};
 
 /// Something that a chart can be drawn over.
@@ -68,7 +68,7 @@ pub fn sweep_page(sweep: &Sweep) -> Page {
         }
     };
     let footer = html! {
-        p { (not_audited("tpcc")) }
+        p { (one_line(crate::NOT_AUDITED)) }
         p { "Derived from the sweep's folder alone, which holds the folder of every run." }
     };
     Page { title, header, content, footer }

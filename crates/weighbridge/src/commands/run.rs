@@ -232,7 +232,7 @@ pub(super) fn keep_result(folder: &RunFolder, record: RunRecord) -> Result<Opene
 
 /// The folder asked for, or one named for the moment and the run.
 fn folder_name(out: Option<&Path>, dialect: &dyn Dialect, plan: &record::Plan) -> PathBuf {
-    let size = if plan.is_tpcc() { format!("-{}w", plan.warehouses) } else { String::new() };
+    let size = if plan.has_warehouses() { format!("-{}w", plan.warehouses) } else { String::new() };
     out.map_or_else(|| results_folder(&format!("{}-{}{size}", plan.workload, dialect.name())), Path::to_owned)
 }
 
@@ -275,10 +275,7 @@ const HEADER_EVERY: u32 = 20;
 
 impl Lines {
     fn new(plan: &record::Plan) -> Self {
-        let rates = match plan.is_tpcc() {
-            true => ["NO/min now".to_owned(), "NO/min mean".to_owned()],
-            false => [plan.rate_name(), "mean".to_owned()],
-        };
+        let rates = plan.labels.rate_columns.clone();
         let headline = plan.headline().unwrap_or(0);
         Self { rates, headline, lines: 0, last_s: 0.0, measured_s: 0.0, measured_headline: 0 }
     }
