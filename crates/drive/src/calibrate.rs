@@ -86,7 +86,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
     };
     let ran = run(&options, stop, |_| RunFolder::create(folder), &mut |_| {});
     let reading = ran.and_then(|(_, record)| {
-        let summary = Summary::of(&RunFolder::open(folder)?);
+        let summary = Summary::from_run(&RunFolder::open(folder)?);
         Ok(Reading {
             terminals: record.plan.terminals,
             threads: record.plan.threads,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Audit;
 use crate::error::RecordError;
-use crate::failover::Trouble;
+use crate::failover::Disturbances;
 use crate::fault::Fault;
 use crate::folder::{LATENCY_LOG, OpenedRun, RUN_JSON, RunFolder, TIMELINE};
 use crate::histogram::{Histogram, Stats};
@@ -22,7 +22,7 @@ use crate::summary::Summary;
 use crate::timeline::{Stage, TimelineRow};
 
 /// Starts may lie so far apart, as a share of the ramp-up and the interval, before clocks or clients are not believed.
-const MOST_SKEW: f64 = 0.1;
+const MAX_SKEW: f64 = 0.1;
 
 /// Starts so far apart are said, in seconds.
 const SMALL_SKEW: f64 = 1.0;
@@ -258,7 +258,7 @@ fn unlike(runs: &[OpenedRun]) -> Vec<String> {
     }
     let length = first.record.plan.ramp_seconds + first.record.plan.duration_seconds;
     for (run, skew) in runs.iter().zip(skews(runs)) {
-        if skew > (MOST_SKEW * length).max(SMALL_SKEW) {
+        if skew > (MAX_SKEW * length).max(SMALL_SKEW) {
             unlike.push(format!(
                 "{} started {skew:.1} s after the first: no part of one run, or its clock is off",
                 name(run)
@@ -287,7 +287,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     whole.audit = Audit::merged(&runs.iter().map(|run| run.record.audit.as_ref()).collect::<Vec<_>>());
     whole.faults = faults(runs);
     // A client that got no answer is no silence of all: that stands in its own folder.
-    whole.trouble = Trouble::default();
+    whole.disturbances = Disturbances::default();
     whole.plan.region = String::new();
     let plans = || runs.iter().map(|run| &run.record.plan);
     let plan = &mut whole.plan;
@@ -386,7 +386,8 @@ fn gaps(runs: &[OpenedRun]) -> Vec<String> {
 
 fn clients(runs: &[OpenedRun]) -> Vec<ClientPart> {
     let part = |(run, skew): (&OpenedRun, f64)| {
-        let (record, summary) = (&run.record, Summary::of(run));
+        let record = &run.record;
+        let summary = Summary::from_run(run);
         ClientPart {
             folder: name(run),
             region: record.plan.region.clone(),

@@ -100,10 +100,10 @@ pub struct Plan {
 }
 
 /// More warehouses, terminals or connections than any run has.
-const LARGEST_RUN: u32 = 100_000_000;
+const MAX_RUN_SIZE: u32 = 100_000_000;
 
 /// More terminals than any warehouse has, which by the standard is ten.
-const MOST_TERMINALS_PER_WAREHOUSE: u32 = 40;
+const MAX_TERMINALS_PER_WAREHOUSE: u32 = 40;
 
 impl Plan {
     /// Position of the headline transaction (New-Order), if the plan names one.
@@ -129,10 +129,10 @@ impl Plan {
         let warehouses = [self.first_warehouse, self.warehouses, self.total_warehouses, self.loaded_warehouses];
         let of_gateways = self.gateways.iter().flat_map(|g| [g.connections, g.first_warehouse, g.warehouses]);
         let others = [self.terminals, self.connections, self.threads];
-        if self.scale.terminals_per_warehouse > MOST_TERMINALS_PER_WAREHOUSE {
+        if self.scale.terminals_per_warehouse > MAX_TERMINALS_PER_WAREHOUSE {
             return Some("a warehouse's number of terminals");
         }
-        let too_large = warehouses.into_iter().chain(others).chain(of_gateways).any(|number| number > LARGEST_RUN);
+        let too_large = warehouses.into_iter().chain(others).chain(of_gateways).any(|number| number > MAX_RUN_SIZE);
         too_large.then_some("the plan's number of warehouses, terminals, connections or threads")
     }
 

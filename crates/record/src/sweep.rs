@@ -258,7 +258,7 @@ impl Sweep {
 /// One run's figures; the point learns what was left to the usual.
 fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<RunFigures, RecordError> {
     let opened = RunFolder::open(&path.join(&planned.folder))?;
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     let verdict = verdict::judge(&opened.record, &summary, &opened.timeline);
     let plan = &opened.record.plan;
     point.warehouses = Some(plan.warehouses);

@@ -29,7 +29,7 @@ pub fn compare_table(comparison: &Comparison) -> String {
 
 /// A fact, cut where it is too long for a line.
 fn shown(fact: &str) -> String {
-    let fact = told(fact);
+    let fact = or_dash(fact);
     match fact.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &fact[..at]),
         None => fact,
@@ -122,17 +122,17 @@ pub(crate) fn figures(effect: &Effect) -> Vec<String> {
     let interval =
         effect.interval.map_or("-".to_owned(), |[low, high]| format!("{} to {}", percent(low), percent(high)));
     let better = (effect.ratio > 1.0) == effect.more_is_better;
-    let said = match effect.significant {
-        true if better => "better",
-        true => "worse",
-        false if effect.interval.is_none() => "can't be judged",
-        false => "",
+    let said = match (effect.significant, better) {
+        (true, true) => "better",
+        (true, false) => "worse",
+        (false, _) if effect.interval.is_none() => "can't be judged",
+        (false, _) => "",
     };
     let ratio = digits(effect.ratio, 3);
     vec![effect.name.clone(), figure(effect.base.value), figure(effect.new.value), ratio, interval, said.to_owned()]
 }
 
-fn told(value: &str) -> String {
+fn or_dash(value: &str) -> String {
     if value.is_empty() { "-".to_owned() } else { value.to_owned() }
 }
 

@@ -1,6 +1,17 @@
 //! What people and programs look at: the result of a run as text, as JSON and as a page.
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
+//!
+//! # Adding a result type
+//!
+//! A result type is what a command prints with `--json`. Its module has the same NAME in each crate:
+//!
+//! 1. `record/src/NAME.rs` holds the data; declare it with `mod NAME;` in `record/src/lib.rs`.
+//! 2. `report/src/NAME.rs` makes text and JSON; declare it with `mod NAME;` in `report/src/lib.rs`.
+//! 3. `report/src/page/NAME.rs` makes the page; declare it with `mod NAME;` in `report/src/page.rs`.
+//! 4. `serve/src/result_types/NAME.rs` recognises and lists it; add `NAME::KIND` to `serve/src/result_types.rs`.
+//!
+//! `tests/result_types.rs` checks these steps for every result type.
 
 mod acid;
 mod advice;
@@ -42,13 +53,13 @@ pub use page::{
     Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
     time_page, tuning_page,
 };
+pub use record::labels::NOT_AUDITED;
 pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
-pub use table::{table, trouble_text};
+pub use table::{outages_text, table};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
-pub use record::labels::NOT_AUDITED;
 pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
 
 /// What pages are made of, for pages that are made elsewhere.

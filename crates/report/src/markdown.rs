@@ -60,7 +60,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
         }
     }
     if let Some(checks) = &run.checks {
-        text.push_str(&format!("\nChecks of the data: {}\n", CheckCounts::of(checks)));
+        text.push_str(&format!("\nChecks of the data: {}\n", CheckCounts::from_checks(checks)));
     }
     let not_judged = verdict.findings.iter().filter(|finding| finding.outcome == Judgement::NotJudged);
     let lists: [(&str, Vec<String>); 3] = [

@@ -22,7 +22,7 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         clocks(summary),
         statements(run, summary),
         gateways(run, summary),
-        trouble_text(run, summary),
+        outages_text(run, summary),
         clients(run),
         regions(run),
         tare(run, summary),
@@ -235,7 +235,7 @@ fn failures(summary: &Summary) -> String {
 
 /// Faults, and what trouble cost; nothing where there was none.
 #[must_use]
-pub fn trouble_text(run: &RunRecord, summary: &Summary) -> String {
+pub fn outages_text(run: &RunRecord, summary: &Summary) -> String {
     let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
     let faults = run.faults.iter().map(|fault| format!("Fault at {}\n", fault.line()));
     let outages =
@@ -333,7 +333,7 @@ fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
     list("deviations", verdict.deviations.clone());
     list("not judged", not_judged.map(line).collect());
     if let Some(checks) = &run.checks {
-        text.push_str(&format!("Checks of the data: {}\n", CheckCounts::of(checks)));
+        text.push_str(&format!("Checks of the data: {}\n", CheckCounts::from_checks(checks)));
     }
     if let Some(reconciliation) = &run.reconciliation {
         let outcome = if reconciliation.passed { "passed" } else { "FAILED" };

@@ -97,6 +97,16 @@ pub(crate) fn plan(warehouses: u32, seconds: f64) -> Plan {
     }
 }
 
+/// A record as it is read from a `run.json` of version 1, whose plan has no labels.
+pub(crate) fn without_labels(record: &RunRecord) -> RunRecord {
+    let mut document = serde_json::to_value(record).unwrap();
+    document["plan"].as_object_mut().unwrap().remove("labels").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    record::folder::read_record(&path).unwrap()
+}
+
 /// A run as it came out of its recorders, for tests to bend and judge.
 pub(crate) struct Run {
     pub(crate) record: RunRecord,

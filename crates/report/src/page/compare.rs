@@ -94,10 +94,10 @@ fn drawn(effect: &Effect, reach: f64) -> Markup {
     let x = |ratio: f64| (WIDTH / 2.0 * (1.0 + (ratio.ln() / reach).clamp(-1.0, 1.0)) * 10.0).round() / 10.0;
     let middle = HEIGHT / 2.0;
     let better = (effect.ratio > 1.0) == effect.more_is_better;
-    let colour = match effect.significant {
-        true if better => "effect good",
-        true => "effect bad",
-        false => "effect",
+    let colour = match (effect.significant, better) {
+        (true, true) => "effect good",
+        (true, false) => "effect bad",
+        (false, _) => "effect",
     };
     html! {
         svg.interval viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) aria-hidden="true" {

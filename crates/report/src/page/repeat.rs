@@ -13,7 +13,7 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    pub(super) fn of(record: &RunRecord) -> Self {
+    pub(super) fn for_run(record: &RunRecord) -> Self {
         Commands { load: load(record), run: run(record) }
     }
 }

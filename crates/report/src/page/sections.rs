@@ -321,12 +321,13 @@ pub(super) fn gateways(summary: &Summary) -> Markup {
     for (figures, number) in summary.gateways.iter().zip(1..) {
         let (plan, moves) = (&figures.plan, &figures.moves);
         let last = (plan.first_warehouse + plan.warehouses).saturating_sub(1);
-        let fate = match *moves == Moves::default() {
-            true => "kept".to_owned(),
-            false => format!(
+        let fate = if *moves == Moves::default() {
+            "kept".to_owned()
+        } else {
+            format!(
                 "{} lost, {} moved to others, {} taken over, {} returned",
                 moves.lost, moves.failovers_from, moves.failovers_to, moves.returned
-            ),
+            )
         };
         let mut row = vec![format!("{number}: {}", plan.url), format!("{}–{last}", plan.first_warehouse)];
         row.extend(
@@ -404,8 +405,8 @@ pub(super) fn data(run: &RunRecord) -> Markup {
         @match &run.checks {
             None => p { "Not checked in this run; " code { "weighbridge run --check" } " does." },
             Some(checks) => {
-                p { (CheckCounts::of(checks).to_string()) "." }
-                details open[CheckCounts::of(checks).failed > 0] {
+                p { (CheckCounts::from_checks(checks).to_string()) "." }
+                details open[CheckCounts::from_checks(checks).failed > 0] {
                     summary { "All checks" }
                     (table("Checks of the data after the run", &["<condition", "<outcome", "violations", "<detail", "<clause"],
                         &checks.iter().map(|check| {
@@ -424,7 +425,7 @@ pub(super) fn data(run: &RunRecord) -> Markup {
 
 /// The plan, and the commands that repeat it.
 pub(super) fn repeat(run: &RunRecord) -> Markup {
-    let commands = Commands::of(run);
+    let commands = Commands::for_run(run);
     let constants: Vec<String> = run.plan.constants.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let plan = &run.plan;
     html! {

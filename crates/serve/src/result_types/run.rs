@@ -91,7 +91,7 @@ fn is_under_way(path: &Path, record: &RunRecord) -> bool {
 }
 
 fn derived(opened: &OpenedRun) -> (Summary, Verdict) {
-    let summary = Summary::of(opened);
+    let summary = Summary::from_run(opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     (summary, verdict)
 }
@@ -109,6 +109,6 @@ pub(crate) fn under_way(path: &Path) -> Result<Option<(OpenedRun, Summary)>, Str
     if !is_under_way(path, &opened.record) {
         return Ok(None);
     }
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     Ok(Some((opened, summary)))
 }

@@ -83,7 +83,7 @@ fn a_finished_run_is_the_page_that_lies_in_its_folder() {
     let page = served.get("/runs/2026%20run");
     assert_eq!(page.status, 200);
     let opened = record::RunFolder::open(&path).unwrap();
-    let summary = record::Summary::of(&opened);
+    let summary = record::Summary::from_run(&opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     let expected = report::page(&opened, &summary, &verdict);
     assert!(page.body.contains(&expected.header.into_string()));

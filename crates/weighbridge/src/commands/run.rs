@@ -222,7 +222,7 @@ pub(super) fn keep_result(folder: &RunFolder, record: RunRecord) -> Result<Opene
     folder.write_record(&record)?;
     let opened = RunFolder::open(folder.path())?;
     let mut record = opened.record.clone();
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     record.summary = Some(summary);
     record.verdict = Some(verdict);
