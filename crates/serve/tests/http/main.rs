@@ -72,7 +72,10 @@ fn a_result_that_changes_is_read_again() {
     served.run("run", |record| record.target.kind = "mariadb".to_owned());
     assert!(served.get("/").body.contains(">mariadb<"));
     assert!(!served.get("/").body.contains("\"note\">workload "), "TPC-C is not named at each run");
-    served.run("other", |record| record.plan.workload = "bank".to_owned());
+    served.run("other", |record| {
+        record.plan.workload = "bank".to_owned();
+        record.plan.workload_file = "0123456789abcdef".to_owned();
+    });
     assert!(served.get("/?q=bank").body.contains("<span class=\"note\">workload bank</span>"));
 }
 
