@@ -88,7 +88,7 @@ pub fn weigh(load: &Load, folder: &Path, stop: &Stop) -> Result<Reading, RunErro
     let ran = run(&tpcc, &options, stop, &mut |_| {});
     let reading = ran.map(|finished| {
         let record = &finished.run.record;
-        let summary = Summary::of(&finished.run);
+        let summary = Summary::from_run(&finished.run);
         Reading {
             terminals: record.plan.terminals,
             threads: record.plan.threads,

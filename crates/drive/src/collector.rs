@@ -173,7 +173,7 @@ impl<'a> Collector<'a> {
                 completed += if queued { counts.deferred.completed } else { counts.completed };
             }
         }
-        let trouble = &mut self.record.trouble;
+        let trouble = &mut self.record.disturbances;
         if lost > 0 && trouble.lost.len() < MOST_NOTES {
             trouble.lost.push(Lost { at_seconds: from.as_secs_f64(), failures: lost });
         }

@@ -222,7 +222,7 @@ fn check<W: Workload>(
 fn judge(folder: &RunFolder, record: RunRecord) -> Result<OpenedRun, RunError> {
     folder.write_record(&record)?;
     let mut run = RunFolder::open(folder.path())?;
-    let summary = Summary::of(&run);
+    let summary = Summary::from_run(&run);
     run.record.verdict = Some(record::judge(&run.record, &summary, &run.timeline));
     run.record.summary = Some(summary);
     folder.write_record(&run.record)?;

@@ -11,7 +11,8 @@ pub struct Audit {
     /// One line for people.
     pub detail: String,
     /// New-Orders, Payments, and orders delivered.
-    pub held: Vec<Held>,
+    #[serde(rename = "held")]
+    pub items: Vec<AuditedItem>,
     /// The transactions whose COMMIT got no answer, each looked up.
     pub unknown: Vec<LookedUp>,
     /// Transactions under way when the client ended; `None`: the client did not come to its end, and what it was told
@@ -24,7 +25,7 @@ pub struct Audit {
 /// What was acknowledged of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Held {
+pub struct AuditedItem {
     /// What: `New-Orders`.
     pub name: String,
     /// Acknowledged.
@@ -54,11 +55,11 @@ pub struct LookedUp {
 /// Examples that are kept of each list.
 const EXAMPLES: usize = 5;
 
-impl Held {
+impl AuditedItem {
     /// Nothing yet of a kind.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Held { name: name.to_owned(), ..Held::default() }
+        AuditedItem { name: name.to_owned(), ..AuditedItem::default() }
     }
 
     /// Counts something that is missing.
@@ -96,15 +97,15 @@ impl LookedUp {
 impl Audit {
     /// Judges what was found.
     #[must_use]
-    pub fn judge(held: Vec<Held>, unknown: Vec<LookedUp>, abandoned: Option<u32>, torn_bytes: u64) -> Self {
-        let sum = |of: fn(&Held) -> u64| held.iter().map(of).sum::<u64>();
+    pub fn judge(items: Vec<AuditedItem>, unknown: Vec<LookedUp>, abandoned: Option<u32>, torn_bytes: u64) -> Self {
+        let sum = |of: fn(&AuditedItem) -> u64| items.iter().map(of).sum::<u64>();
         let (acknowledged, missing, surplus) = (sum(|h| h.acknowledged), sum(|h| h.missing), sum(|h| h.surplus));
         // Each transaction that was left under way may have committed one order or payment, or delivered ten orders.
-        let tolerated = |held: &Held| match abandoned {
+        let tolerated = |item: &AuditedItem| match abandoned {
             None => u64::MAX,
-            Some(abandoned) => u64::from(abandoned) * if held.name == DELIVERED { 10 } else { 1 },
+            Some(abandoned) => u64::from(abandoned) * if item.name == DELIVERED { 10 } else { 1 },
         };
-        let explained = held.iter().all(|held| held.surplus <= tolerated(held));
+        let explained = items.iter().all(|item| item.surplus <= tolerated(item));
         let passed = missing == 0 && explained;
         let mut detail = if missing > 0 {
             format!("{missing} of {acknowledged} acknowledged are MISSING")
@@ -127,7 +128,7 @@ impl Audit {
                 committed + not
             ));
         }
-        Audit { passed, detail, held, unknown, abandoned, torn_bytes }
+        Audit { passed, detail, items, unknown, abandoned, torn_bytes }
     }
 
     /// The audits of several clients as one; `None` if none of them made one. What failed for one fails for all.
@@ -135,19 +136,19 @@ impl Audit {
     pub fn merged(parts: &[Option<&Audit>]) -> Option<Self> {
         let made: Vec<&Audit> = parts.iter().copied().flatten().collect();
         let first = made.first()?;
-        let mut whole = Audit { held: Vec::new(), unknown: Vec::new(), ..Audit::default() };
-        for (at, kind) in first.held.iter().enumerate() {
-            let mut held = Held::new(&kind.name);
-            for part in made.iter().filter_map(|audit| audit.held.get(at)) {
-                held.acknowledged += part.acknowledged;
-                held.missing += part.missing;
-                held.surplus += part.surplus;
-                held.missing_examples.extend(part.missing_examples.iter().cloned());
-                held.surplus_examples.extend(part.surplus_examples.iter().cloned());
+        let mut whole = Audit::default();
+        for (at, kind) in first.items.iter().enumerate() {
+            let mut item = AuditedItem::new(&kind.name);
+            for part in made.iter().filter_map(|audit| audit.items.get(at)) {
+                item.acknowledged += part.acknowledged;
+                item.missing += part.missing;
+                item.surplus += part.surplus;
+                item.missing_examples.extend(part.missing_examples.iter().cloned());
+                item.surplus_examples.extend(part.surplus_examples.iter().cloned());
             }
-            held.missing_examples.truncate(EXAMPLES);
-            held.surplus_examples.truncate(EXAMPLES);
-            whole.held.push(held);
+            item.missing_examples.truncate(EXAMPLES);
+            item.surplus_examples.truncate(EXAMPLES);
+            whole.items.push(item);
         }
         for (at, kind) in first.unknown.iter().enumerate() {
             let mut looked_up = LookedUp::new(&kind.name);
@@ -170,7 +171,7 @@ impl Audit {
     /// Acknowledged transactions that are missing, of all kinds.
     #[must_use]
     pub fn missing(&self) -> u64 {
-        self.held.iter().map(|held| held.missing).sum()
+        self.items.iter().map(|item| item.missing).sum()
     }
 }
 
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn what_is_missing_fails_and_what_is_left_over_must_be_explained() {
         let held = |missing, surplus| {
-            let mut held = Held { acknowledged: 10, ..Held::new("New-Orders") };
+            let mut held = AuditedItem { acknowledged: 10, ..AuditedItem::new("New-Orders") };
             (0..missing).for_each(|n| held.miss(|| format!("order {n}")));
             (0..surplus).for_each(|n| held.find_surplus(|| format!("order {n}")));
             vec![held]
@@ -192,7 +193,7 @@ mod tests {
         assert!(Audit::judge(held(0, 0), Vec::new(), Some(0), 0).passed);
         let missing = Audit::judge(held(7, 0), Vec::new(), None, 0);
         assert!(!missing.passed && missing.detail.starts_with("7 of 10 acknowledged are MISSING"));
-        assert_eq!(missing.held[0].missing_examples.len(), EXAMPLES);
+        assert_eq!(missing.items[0].missing_examples.len(), EXAMPLES);
         for (surplus, abandoned, passes) in
             [(1, Some(0), false), (1, Some(1), true), (2, Some(1), false), (9, None, true)]
         {
@@ -202,7 +203,7 @@ mod tests {
             (Audit::judge(held(0, 0), Vec::new(), Some(0), 0), Audit::judge(held(1, 0), Vec::new(), None, 0));
         let whole = Audit::merged(&[Some(&good), None, Some(&bad)]).unwrap();
         assert!(!whole.passed && whole.abandoned.is_none());
-        assert_eq!((whole.held[0].acknowledged, whole.held[0].missing), (20, 1));
+        assert_eq!((whole.items[0].acknowledged, whole.items[0].missing), (20, 1));
         assert!(whole.detail.contains("client 3: 1 of 10 acknowledged are MISSING"), "{}", whole.detail);
         assert!(Audit::merged(&[None, None]).is_none());
         let mut unknown = LookedUp::new("Payments");

@@ -50,7 +50,7 @@ pub fn judge(claim: &Claim, allowed: &Allowed) -> Vec<Finding> {
 fn most(claim: &Claim, allowed: &Allowed) -> Finding {
     let scale = &allowed.scale;
     let most = scale.max_per_warehouse * f64::from(claim.warehouses);
-    let finding = Finding::of("most that the warehouses can give", &scale.clause, format!("<= {most:.0} a minute"))
+    let finding = Finding::new("most that the warehouses can give", &scale.clause, format!("<= {most:.0} a minute"))
         .figure(format!("{:.0} a minute, {:.1} %", claim.rate, 100.0 * claim.rate / most));
     if claim.rate <= most {
         return finding.pass();
@@ -69,7 +69,7 @@ fn response(claim: &Claim, allowed: &Allowed) -> Option<Finding> {
     let terminals = f64::from(claim.warehouses) * f64::from(allowed.scale.terminals_per_warehouse);
     let most = terminals * allowed.headline_share * 60.0 / (allowed.cycle_seconds + seconds);
     let rule = format!("most with a mean response time of {seconds} s");
-    let finding = Finding::of(rule, &allowed.scale.clause, format!("<= {most:.0} a minute"))
+    let finding = Finding::new(rule, &allowed.scale.clause, format!("<= {most:.0} a minute"))
         .figure(format!("{:.0} a minute", claim.rate));
     Some(if claim.rate <= most {
         finding.pass()
@@ -87,8 +87,9 @@ fn least(claim: &Claim, allowed: &Allowed) -> Finding {
     let scale = &allowed.scale;
     let configured = claim.configured.unwrap_or(claim.warehouses).max(claim.warehouses);
     let least = scale.min_per_warehouse * f64::from(configured);
-    let finding = Finding::of("fewest for the configured warehouses", &scale.clause, format!(">= {least:.0} a minute"))
-        .figure(format!("{:.0} a minute", claim.rate));
+    let finding =
+        Finding::new("fewest for the configured warehouses", &scale.clause, format!(">= {least:.0} a minute"))
+            .figure(format!("{:.0} a minute", claim.rate));
     if claim.rate >= least {
         return finding.pass();
     }
@@ -103,7 +104,7 @@ fn terminals(claim: &Claim, allowed: &Allowed) -> Option<Finding> {
     let terminals = claim.terminals?;
     let needed = claim.warehouses.saturating_mul(allowed.scale.terminals_per_warehouse);
     let finding =
-        Finding::of("terminals", &allowed.scale.terminals_clause, needed.to_string()).figure(terminals.to_string());
+        Finding::new("terminals", &allowed.scale.terminals_clause, needed.to_string()).figure(terminals.to_string());
     Some(match terminals {
         terminals if terminals == needed => finding.pass(),
         _ => finding
@@ -114,7 +115,7 @@ fn terminals(claim: &Claim, allowed: &Allowed) -> Option<Finding> {
 fn interval(claim: &Claim, allowed: &Allowed) -> Option<Finding> {
     let seconds = claim.interval_seconds?;
     let limit = format!(">= {} s", allowed.interval_seconds);
-    let finding = Finding::of("length of the measurement interval", &allowed.interval_clause, limit)
+    let finding = Finding::new("length of the measurement interval", &allowed.interval_clause, limit)
         .figure(format!("{seconds} s"));
     Some(if seconds >= allowed.interval_seconds {
         finding.pass()

@@ -26,13 +26,13 @@ const ALPHA: f64 = 0.05;
 const BATCHES: usize = 30;
 
 /// Fewest batches that tell a spread.
-const FEWEST_BATCHES: usize = 10;
+const MIN_BATCHES: usize = 10;
 
 /// The widest interval that is told, to either side, as a logarithm: ten times.
 const WIDEST_INTERVAL: f64 = std::f64::consts::LN_10;
 
 /// From so many runs a side on, the runs themselves are the sample.
-const FEWEST_RUNS: usize = 3;
+const MIN_RUNS: usize = 3;
 
 /// Repetitions that differ by less than this share of their mean are equal but for the clock: they tell no spread.
 const LEAST_SPREAD: f64 = 5e-4;
@@ -41,8 +41,8 @@ const LEAST_SPREAD: f64 = 5e-4;
 const PERCENTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
 /// Facts that differ between any two runs, or follow from others.
-const ALWAYS_DIFFERENT: [&str; 5] =
-    ["plan.seed", "plan.start_at", "plan.constants", "plan.tallies", "plan.transactions"];
+const ALWAYS_DIFFERENT: [&str; 6] =
+    ["plan.seed", "plan.start_at", "plan.constants", "plan.tallies", "plan.transactions", "plan.labels"];
 
 /// A run as it is compared.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Compared {
     /// As [`RunFolder::open`].
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let opened = RunFolder::open(path)?;
-        let summary = Summary::of(&opened);
+        let summary = Summary::from_run(&opened);
         let status = verdict::judge(&opened.record, &summary, &opened.timeline).status;
         let wanted = [Clock::Response, Clock::Deferred].map(|clock| format!(".{}", clock.name()));
         let measured = |tag: &str| wanted.iter().any(|clock| tag.ends_with(clock)) && !tag.starts_with("outside.");
@@ -130,7 +130,7 @@ impl Compared {
             }
             None => self.summary.total_per_minute,
         };
-        Estimate { value, ..Estimate::of_series(&self.rates(index)) }
+        Estimate { value, ..Estimate::from_series(&self.rates(index)) }
     }
 
     /// A percentile of a transaction's time by a clock, in milliseconds.
@@ -139,7 +139,7 @@ impl Compared {
         let all = self.opened.histograms.get(&tag)?;
         let at = |q: f64| all.quantile_us(q.clamp(0.0, 1.0)) as f64 / 1000.0;
         let (value, limit) = (at(q), all.quantile_us(q));
-        let shares: Vec<f64> = batches(&self.seconds.of(&tag))
+        let shares: Vec<f64> = batches(&self.seconds.for_tag(&tag))
             .filter_map(|batch| {
                 let times = || batch.iter().copied().flatten();
                 let count: u64 = times().map(|(_, count)| count).sum();
@@ -147,7 +147,7 @@ impl Compared {
                 (count > 0).then(|| below as f64 / count as f64)
             })
             .collect();
-        let share = Estimate::of_series(&shares);
+        let share = Estimate::from_series(&shares);
         // One standard error of the share, to either side, in terms of the time.
         let error = (at(q + share.error) - at(q - share.error)) / 2.0;
         Some(Estimate { value, error, freedom: share.freedom })
@@ -178,10 +178,10 @@ fn or_infinite<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Err
 impl Estimate {
     /// The mean of a series whose neighbours may be alike.
     #[must_use]
-    pub fn of_series(values: &[f64]) -> Self {
+    pub fn from_series(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n.max(1.0);
-        if values.len() < FEWEST_BATCHES {
+        if values.len() < MIN_BATCHES {
             return Self { value: mean, error: f64::INFINITY, freedom: 1.0 };
         }
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -202,7 +202,7 @@ impl Estimate {
         let value = runs.iter().map(|run| run.value).sum::<f64>() / n;
         let squares: f64 = runs.iter().map(|run| (run.value - value).powi(2)).sum();
         let variance = squares / (n - 1.0).max(1.0);
-        if runs.len() >= FEWEST_RUNS && variance.sqrt() > LEAST_SPREAD * value {
+        if runs.len() >= MIN_RUNS && variance.sqrt() > LEAST_SPREAD * value {
             return Self { value, error: (variance / n).sqrt(), freedom: n - 1.0 };
         }
         // Few runs, or equal ones, of which chance may have made a few: then what varies within each of them.
@@ -235,7 +235,7 @@ pub struct Effect {
 impl Effect {
     /// Compares two figures; `None` where one of them is nothing.
     #[must_use]
-    pub fn of(name: String, more_is_better: bool, base: Estimate, new: Estimate) -> Option<Self> {
+    pub fn new(name: String, more_is_better: bool, base: Estimate, new: Estimate) -> Option<Self> {
         if base.value <= 0.0 || new.value <= 0.0 {
             return None;
         }
@@ -292,6 +292,9 @@ pub struct Comparison {
     pub effects: Vec<Effect>,
     /// What the figures can't tell.
     pub cautions: Vec<String>,
+    /// What every result of the workload says it is not.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// Why two sides can't be compared.
@@ -323,7 +326,7 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
         estimates.map(|estimates| Estimate::of_runs(&estimates))
     };
     let effect = |name: String, more_is_better: bool, of: &dyn Fn(&Compared) -> Option<Estimate>| {
-        Effect::of(name, more_is_better, side(base, of)?, side(new, of)?)
+        Effect::new(name, more_is_better, side(base, of)?, side(new, of)?)
     };
     let headline = plan.headline();
     let mut effects = Vec::new();
@@ -348,14 +351,14 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
     let decisive = at.map(|at| effects.remove(at)).ok_or_else(|| CompareError::Nothing(name_of(first, other)))?;
     allow_for_number(&mut effects);
     let mut cautions = Vec::new();
-    if base.len().min(new.len()) < FEWEST_RUNS {
+    if base.len().min(new.len()) < MIN_RUNS {
         cautions.push(format!(
-            "fewer than {FEWEST_RUNS} runs a side: what changes from run to run (caches, placement, neighbours) is not in the intervals"
+            "fewer than {MIN_RUNS} runs a side: what changes from run to run (caches, placement, neighbours) is not in the intervals"
         ));
     }
     if decisive.interval.is_none() {
         cautions.push(format!(
-            "nothing here tells a spread, neither within runs so short nor between equal ones: measure {FEWEST_BATCHES} seconds a run at least"
+            "nothing here tells a spread, neither within runs so short nor between equal ones: measure {MIN_BATCHES} seconds a run at least"
         ));
     }
     let names = |runs: &[Compared]| runs.iter().map(|run| run.source().to_owned()).collect();
@@ -370,6 +373,7 @@ pub fn compare(base: &[Compared], new: &[Compared], force: bool) -> Result<Compa
         decisive,
         effects,
         cautions,
+        note: plan.labels.disclaimer.clone(),
     })
 }
 
@@ -444,12 +448,12 @@ fn differences(base: &Compared, new: &Compared) -> Vec<Difference> {
     };
     let (base, new) = (facts(base), facts(new));
     let names: BTreeSet<_> = base.keys().chain(new.keys()).collect();
-    let told = |facts: &Facts, name| facts.get(name).cloned().unwrap_or_default();
+    let value = |facts: &Facts, name| facts.get(name).cloned().unwrap_or_default();
     names
         .into_iter()
         .filter(|name| base.get(*name) != new.get(*name))
         .filter(|(path, _)| !ALWAYS_DIFFERENT.iter().any(|known| path.starts_with(known)))
-        .map(|name| Difference { what: name.0.clone(), base: told(&base, name), new: told(&new, name) })
+        .map(|name| Difference { what: name.0.clone(), base: value(&base, name), new: value(&new, name) })
         .collect()
 }
 

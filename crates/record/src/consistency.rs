@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-9;
 /// In what the summary and the verdict in `run.json` are not those of the folder, one line each; none where it holds
 /// neither, as of a run that never ended.
 pub(crate) fn contradictions(run: &OpenedRun) -> Vec<String> {
-    let summary = Summary::of(run);
+    let summary = Summary::from_run(run);
     let mut said: Vec<String> = Vec::new();
     if let Some(kept) = &run.record.summary {
         let figure = |kept: f64, derived: f64, what: &str| {

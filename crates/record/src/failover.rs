@@ -1,17 +1,17 @@
-//! What trouble cost: when it began, how long nothing succeeded, when the run was steady again, and what was lost.
+//! What outages cost: when each began, how long nothing succeeded, when the run was steady again, and what was lost.
 //!
-//! Derived from the record and its seconds. Trouble begins with a fault made on purpose, with lost connections, or with a
-//! time without any success; it ends with the first of three seconds in succession that are as those before it.
+//! Outages are derived from the record and its seconds. One begins with an injected fault, with lost connections, or
+//! with a time without any success; it ends with the first of three consecutive seconds that match those before it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::run::RunRecord;
 use crate::timeline::{self, Stage, TimelineRow};
 
-/// What a run notes of trouble as it goes.
+/// What a run observes while it drives; [`outages`] are derived from it afterwards.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Trouble {
+pub struct Disturbances {
     /// Seconds in which transactions failed by a lost connection.
     pub lost: Vec<Lost>,
     /// Times without any success, a second at least, that chance does not explain.
@@ -38,7 +38,7 @@ pub struct Gap {
     pub to_seconds: Option<f64>,
 }
 
-/// Trouble from its beginning to its end.
+/// An outage, from its beginning until the run is steady again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Outage {
@@ -70,10 +70,10 @@ pub struct Outage {
 const STEADY_ROWS: usize = 3;
 
 /// Fewest seconds before trouble that tell what is usual.
-const FEWEST_BEFORE: usize = 3;
+const MIN_BEFORE: usize = 3;
 
 /// Transactions a second below which seconds differ too much by chance to be compared.
-const FEWEST_PER_SECOND: f64 = 5.0;
+const MIN_PER_SECOND: f64 = 5.0;
 
 /// Of the usual rate, the share that counts as steady.
 const STEADY_SHARE: f64 = 0.9;
@@ -94,16 +94,17 @@ impl Row<'_> {
     }
 }
 
-/// The trouble of a run, in the order of time; none in a run without.
+/// The outages of a run, in the order of time.
 #[must_use]
 pub fn outages(run: &RunRecord, timeline: &[TimelineRow]) -> Vec<Outage> {
     let Some(headline) = run.plan.headline() else { return Vec::new() };
     let rows = rows(run, timeline, headline);
     let mut events: Vec<f64> = run.faults.iter().filter(|fault| fault.failed.is_none()).map(|f| f.at_seconds).collect();
-    events.extend(run.trouble.lost.iter().map(|lost| lost.at_seconds));
-    events.extend(run.trouble.gaps.iter().map(|gap| gap.from_seconds));
+    events.extend(run.disturbances.lost.iter().map(|lost| lost.at_seconds));
+    events.extend(run.disturbances.gaps.iter().map(|gap| gap.from_seconds));
     events.sort_by(f64::total_cmp);
-    let (mut outages, mut clear_from) = (Vec::new(), 0.0);
+    let mut outages = Vec::new();
+    let mut clear_from = 0.0;
     for began in events {
         if began < clear_from {
             continue;
@@ -122,8 +123,8 @@ fn rows<'a>(run: &RunRecord, timeline: &'a [TimelineRow], headline: usize) -> Ve
         let (start, end) = (row.elapsed_s - seconds, row.elapsed_s);
         let per_second = |count: u64| count as f64 / seconds;
         let silent = |gap: &crate::failover::Gap| gap.from_seconds < start && gap.to_seconds.is_none_or(|to| to > end);
-        let broken = run.trouble.lost.iter().any(|lost| (start..end).contains(&lost.at_seconds))
-            || run.trouble.gaps.iter().any(silent);
+        let broken = run.disturbances.lost.iter().any(|lost| (start..end).contains(&lost.at_seconds))
+            || run.disturbances.gaps.iter().any(silent);
         let headline = per_second(row.completed.get(headline).copied().unwrap_or(0));
         Row { start, seconds, row, headline, all: per_second(row.completed.iter().sum()), broken }
     };
@@ -140,8 +141,11 @@ fn outage(run: &RunRecord, rows: &[Row<'_>], began: f64, clear_from: f64) -> Opt
     });
     let upto = steady.map_or(f64::INFINITY, |at| rows[at].start.max(began));
     let within = &rows[first..steady.unwrap_or(rows.len())];
-    let gaps =
-        run.trouble.gaps.iter().filter(|gap| gap.from_seconds < upto && gap.to_seconds.is_none_or(|to| to > began));
+    let gaps = run
+        .disturbances
+        .gaps
+        .iter()
+        .filter(|gap| gap.from_seconds < upto && gap.to_seconds.is_none_or(|to| to > began));
     let over = rows.last().map_or(began, Row::end);
     let length = |gap: &Gap| gap.to_seconds.unwrap_or(over) - gap.from_seconds;
     let longest = gaps.max_by(|a, b| length(a).total_cmp(&length(b)));
@@ -181,7 +185,7 @@ impl Usual {
     fn before(rows: &[Row<'_>], clear_from: f64) -> Self {
         let measured = |row: &&Row<'_>| row.row.stage == Stage::Measured && row.start >= clear_from && !row.broken;
         let mut chosen: Vec<&Row<'_>> = rows.iter().filter(measured).collect();
-        if chosen.len() < FEWEST_BEFORE {
+        if chosen.len() < MIN_BEFORE {
             chosen = rows.iter().filter(|row| !row.broken).collect();
         }
         let quantile = |of: fn(&Row<'_>) -> f64, share: f64| {
@@ -191,7 +195,7 @@ impl Usual {
         };
         let all = quantile(|row| row.all, 0.5);
         let floor = (all * STEADY_SHARE).min(quantile(|row| row.all, 0.1));
-        Usual { headline: quantile(|row| row.headline, 0.5), floor: if all < FEWEST_PER_SECOND { 0.0 } else { floor } }
+        Usual { headline: quantile(|row| row.headline, 0.5), floor: if all < MIN_PER_SECOND { 0.0 } else { floor } }
     }
 }
 
@@ -256,8 +260,8 @@ mod tests {
             Fault { what: "kill node1".into(), at_seconds: 5.3, ..Fault::default() },
             Fault { what: "restart node1".into(), at_seconds: 7.0, ..Fault::default() },
         ];
-        record.trouble.lost = vec![Lost { at_seconds: 5.0, failures: 8 }];
-        record.trouble.gaps = vec![Gap { from_seconds: 5.3, to_seconds: Some(8.5) }];
+        record.disturbances.lost = vec![Lost { at_seconds: 5.0, failures: 8 }];
+        record.disturbances.gaps = vec![Gap { from_seconds: 5.3, to_seconds: Some(8.5) }];
         let found = outages(&record, &timeline);
         let [outage] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(outage.began_seconds, 5.0);
@@ -274,7 +278,7 @@ mod tests {
         let (mut record, timeline) = run(&[100, 90, 110, 100, 0, 0, 98, 100, 100, 100, 100]);
         let fault = |what: &str, at_seconds| Fault { what: what.into(), at_seconds, ..Fault::default() };
         record.faults = vec![fault("stop node1", 4.0), fault("continue node1", 6.01)];
-        record.trouble.gaps = vec![Gap { from_seconds: 4.0, to_seconds: Some(6.02) }];
+        record.disturbances.gaps = vec![Gap { from_seconds: 4.0, to_seconds: Some(6.02) }];
         let found = outages(&record, &timeline);
         let [outage] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((outage.faults.len(), outage.steady_seconds.map(|s| (s * 100.0).round())), (2, Some(202.0)));
@@ -283,7 +287,7 @@ mod tests {
     #[test]
     fn what_never_comes_back_is_said() {
         let (mut record, timeline) = run(&[100, 90, 110, 100, 0, 0, 0, 0]);
-        record.trouble.gaps = vec![Gap { from_seconds: 4.0, to_seconds: None }];
+        record.disturbances.gaps = vec![Gap { from_seconds: 4.0, to_seconds: None }];
         let found = outages(&record, &timeline);
         assert_eq!((found.len(), found[0].first_success_seconds, found[0].steady_seconds), (1, None, None));
         assert!(found[0].line("New-Order").contains("no success until the end"));

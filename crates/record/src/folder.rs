@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::consistency;
 use crate::error::RecordError;
+use crate::labels::Labels;
 use crate::latency_log::{self, Histograms, LatencyLog};
 use crate::plan::Plan;
 use crate::recorder::{Clock, Phase};
@@ -36,7 +37,7 @@ pub const WORKLOAD: &str = "workload.toml";
 pub const DELIVERIES: &str = "deliveries.csv";
 
 /// The most that a record's counts are read up to: some thousand years of a million a second.
-pub(crate) const MOST_COUNT: u64 = 1 << 55;
+pub(crate) const MAX_COUNT: u64 = 1 << 55;
 
 /// The file that proves that a folder can be written.
 const PROBE: &str = ".probe";
@@ -67,18 +68,18 @@ pub struct OpenedRun {
     pub warnings: Vec<String>,
 }
 
-/// How often a folder is tried to be held, with a moment between: whoever looks whether it is held is in the way so long.
-const TRIES: u32 = 10;
+/// Attempts to lock a folder: a process that checks whether it is locked holds the lock for a moment.
+const LOCK_ATTEMPTS: u32 = 10;
 
-/// The moment between two tries.
-const MOMENT: Duration = Duration::from_millis(5);
+/// The pause between two attempts.
+const LOCK_RETRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Marks a folder as one to which this process writes, until it ends.
 pub fn hold(path: &Path) {
     let Ok(folder) = File::open(path) else { return };
-    for _ in 0..TRIES {
+    for _ in 0..LOCK_ATTEMPTS {
         match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(MOMENT),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_RETRY_PAUSE),
             // The lock goes with the process, however that ends.
             Ok(()) => return std::mem::forget(folder),
             Err(TryLockError::Error(_)) => return,
@@ -97,7 +98,8 @@ pub fn is_held(path: &Path) -> bool {
 /// # Errors
 /// One still does when the time is over; or the folder can't be opened.
 pub fn wait_until_left(path: &Path, limit: Duration) -> std::io::Result<()> {
-    let (folder, begun) = (File::open(path)?, Instant::now());
+    let folder = File::open(path)?;
+    let begun = Instant::now();
     loop {
         match folder.try_lock() {
             Err(TryLockError::WouldBlock) if begun.elapsed() < limit => std::thread::sleep(Duration::from_millis(100)),
@@ -241,7 +243,10 @@ pub fn read_record(path: &Path) -> Result<RunRecord, RecordError> {
     if let Some(name) = uncountable(&document) {
         return Err(absurd(name.to_owned()));
     }
-    let record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    let mut record: RunRecord = serde_json::from_slice(&text).map_err(damaged)?;
+    if record.plan.labels == Labels::default() {
+        record.plan.labels = Labels::of_version_1(&record.plan);
+    }
     match record.plan.beyond_all_sizes() {
         Some(what) => Err(absurd(what.to_owned())),
         None => Ok(record),
@@ -264,7 +269,7 @@ fn uncountable(value: &Value) -> Option<&str> {
 }
 
 fn is_uncountable(value: &Value) -> bool {
-    value.as_u64().is_some_and(|number| number > MOST_COUNT)
+    value.as_u64().is_some_and(|number| number > MAX_COUNT)
 }
 
 /// Brings a record that was never finished up to what the growing files hold, which is at most one second more.

@@ -9,6 +9,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, LogEntry, Tag,
@@ -17,7 +19,6 @@ use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram as Hdr};
 use jiff::Timestamp;
 
-use crate::base64;
 use crate::error::RecordError;
 use crate::gateway;
 use crate::histogram::{DIGITS, Histogram, MAX_US, Stats};
@@ -99,7 +100,7 @@ pub struct Histograms {
 impl Histograms {
     /// Adds what one second's merged recorder holds.
     pub fn add(&mut self, interval: &Recorder, plan: &Plan) {
-        visit(interval, &Names::of(plan), |tag, histogram| {
+        visit(interval, &Names::for_plan(plan), |tag, histogram| {
             self.by_tag.entry(tag).or_default().merge_interval(histogram)
         });
     }
@@ -141,7 +142,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(plan: &Plan) -> Self {
+    fn for_plan(plan: &Plan) -> Self {
         let transactions: Vec<String> = plan.transactions.iter().map(|rule| rule.name.clone()).collect();
         let headline = plan.headline().map(|index| transactions[index].clone()).unwrap_or_default();
         Names { transactions, headline }
@@ -195,7 +196,7 @@ impl LatencyLog {
         head.extend_from_slice(LEGEND.as_bytes());
         let mut file = File::create_new(path).map_err(|e| RecordError::io("create", path, e))?;
         file.write_all(&head).map_err(|e| RecordError::io("write", path, e))?;
-        Ok(LatencyLog { path: path.to_path_buf(), file, names: Names::of(plan), serializer })
+        Ok(LatencyLog { path: path.to_path_buf(), file, names: Names::for_plan(plan), serializer })
     }
 
     /// Appends the histograms of one interval that began `at` after the log's start; empty ones are skipped.
@@ -240,7 +241,7 @@ pub struct Seconds {
 impl Seconds {
     /// Those of a tag, in the order of the seconds; a second without a time of the tag has none.
     #[must_use]
-    pub fn of(&self, tag: &str) -> Vec<&Second> {
+    pub fn for_tag(&self, tag: &str) -> Vec<&Second> {
         self.by_second.values().filter_map(|tags| tags.get(tag)).collect()
     }
 
@@ -322,7 +323,7 @@ fn parse(line: &[u8], deserializer: &mut Deserializer) -> Option<(Duration, Stri
     let Some(Ok(LogEntry::Interval(entry))) = IntervalLogIterator::new(line).next() else {
         return None;
     };
-    let payload = inflated(&base64::decode(entry.encoded_histogram())?)?;
+    let payload = inflated(&BASE64_STANDARD.decode(entry.encoded_histogram()).ok()?)?;
     let hdr = deserializer.deserialize(&mut payload.as_slice()).ok()?;
     Some((entry.start_timestamp(), entry.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(), hdr))
 }
@@ -332,14 +333,14 @@ const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
 
 /// The most that a histogram of this tool's bounds takes: some 20,000 counts of up to nine bytes.
-const MOST_BYTES: u64 = 1 << 19;
+const MAX_BYTES: u64 = 1 << 19;
 
 /// A compressed histogram as a plain one, if it is one of this tool's. The library believes what the head says of its
 /// size and bounds: forty bytes of a damaged file would make it take gigabytes.
 fn inflated(payload: &[u8]) -> Option<Vec<u8>> {
     let compressed = payload.strip_prefix(&COMPRESSED)?.get(4..)?;
     let mut plain = Vec::new();
-    ZlibDecoder::new(compressed).take(MOST_BYTES).read_to_end(&mut plain).ok()?;
+    ZlibDecoder::new(compressed).take(MAX_BYTES).read_to_end(&mut plain).ok()?;
     // Cookie, length of the counts, offset, digits, lowest, highest, ratio.
     let (head, counts) = plain.split_at_checked(40)?;
     let digits = u32::from(DIGITS).to_be_bytes();

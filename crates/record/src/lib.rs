@@ -8,7 +8,6 @@
 pub mod acid;
 pub mod advice;
 pub mod audit;
-mod base64;
 pub mod claim;
 pub mod compare;
 mod consistency;
@@ -18,6 +17,7 @@ pub mod fault;
 pub mod folder;
 pub mod gateway;
 pub mod histogram;
+pub mod labels;
 pub mod latency_log;
 pub mod merge;
 pub mod plan;

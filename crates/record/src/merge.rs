@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Audit;
 use crate::error::RecordError;
-use crate::failover::Trouble;
+use crate::failover::Disturbances;
 use crate::fault::Fault;
 use crate::folder::{LATENCY_LOG, OpenedRun, RUN_JSON, RunFolder, TIMELINE};
 use crate::histogram::{Histogram, Stats};
@@ -22,7 +22,7 @@ use crate::summary::Summary;
 use crate::timeline::{Stage, TimelineRow};
 
 /// Starts may lie so far apart, as a share of the ramp-up and the interval, before clocks or clients are not believed.
-const MOST_SKEW: f64 = 0.1;
+const MAX_SKEW: f64 = 0.1;
 
 /// Starts so far apart are said, in seconds.
 const SMALL_SKEW: f64 = 1.0;
@@ -96,7 +96,7 @@ pub enum MergeError {
     /// They are not parts of one run; each reason a clause.
     #[error("{}; --force merges them nevertheless, and says so", .0.join("; "))]
     Unlike(Vec<String>),
-    /// Runs of a workload of the user's own, which one process drives.
+    /// A run that is not divided by warehouses, so one process drives all of it.
     #[error("{0} is a run of another workload than TPC-C: such a run has one client, so there is nothing to merge")]
     Whole(String),
     /// Two drove the same warehouses: their counts can't be added.
@@ -120,7 +120,7 @@ pub enum MergeError {
 /// # Errors
 /// [`MergeError::Overlap`]; [`MergeError::Unlike`] unless forced; what the folders refuse.
 pub fn merge(mut runs: Vec<OpenedRun>, out: &Path, force: bool) -> Result<OpenedRun, MergeError> {
-    if let Some(own) = runs.iter().find(|run| !run.record.plan.is_tpcc()) {
+    if let Some(own) = runs.iter().find(|run| !run.record.plan.has_warehouses()) {
         return Err(MergeError::Whole(name(own)));
     }
     runs.sort_by_key(|run| run.record.plan.first_warehouse);
@@ -258,7 +258,7 @@ fn unlike(runs: &[OpenedRun]) -> Vec<String> {
     }
     let length = first.record.plan.ramp_seconds + first.record.plan.duration_seconds;
     for (run, skew) in runs.iter().zip(skews(runs)) {
-        if skew > (MOST_SKEW * length).max(SMALL_SKEW) {
+        if skew > (MAX_SKEW * length).max(SMALL_SKEW) {
             unlike.push(format!(
                 "{} started {skew:.1} s after the first: no part of one run, or its clock is off",
                 name(run)
@@ -287,7 +287,7 @@ fn record(runs: &[OpenedRun]) -> RunRecord {
     whole.audit = Audit::merged(&runs.iter().map(|run| run.record.audit.as_ref()).collect::<Vec<_>>());
     whole.faults = faults(runs);
     // A client that got no answer is no silence of all: that stands in its own folder.
-    whole.trouble = Trouble::default();
+    whole.disturbances = Disturbances::default();
     whole.plan.region = String::new();
     let plans = || runs.iter().map(|run| &run.record.plan);
     let plan = &mut whole.plan;
@@ -386,7 +386,8 @@ fn gaps(runs: &[OpenedRun]) -> Vec<String> {
 
 fn clients(runs: &[OpenedRun]) -> Vec<ClientPart> {
     let part = |(run, skew): (&OpenedRun, f64)| {
-        let (record, summary) = (&run.record, Summary::of(run));
+        let record = &run.record;
+        let summary = Summary::from_run(run);
         ClientPart {
             folder: name(run),
             region: record.plan.region.clone(),

@@ -9,6 +9,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::labels::Labels;
+
 /// Name of the total in [`Plan::common`].
 pub(crate) const WAREHOUSES_OF_THE_FLEET: &str = "warehouses of the whole fleet";
 
@@ -18,7 +20,9 @@ pub(crate) const WAREHOUSES_OF_THE_FLEET: &str = "warehouses of the whole fleet"
 pub struct Plan {
     /// The workload: `tpcc`, or the name of one of the user's own, whose file lies in the run's folder.
     pub workload: String,
-    /// Warehouses that this run drives.
+    /// How the workload is named and described to people.
+    pub labels: Labels,
+    /// Warehouses that this run drives; 0 for a workload that is not scaled by warehouses.
     pub warehouses: u32,
     /// The first of them, from 1.
     pub first_warehouse: u32,
@@ -96,10 +100,10 @@ pub struct Plan {
 }
 
 /// More warehouses, terminals or connections than any run has.
-const LARGEST_RUN: u32 = 100_000_000;
+const MAX_RUN_SIZE: u32 = 100_000_000;
 
 /// More terminals than any warehouse has, which by the standard is ten.
-const MOST_TERMINALS_PER_WAREHOUSE: u32 = 40;
+const MAX_TERMINALS_PER_WAREHOUSE: u32 = 40;
 
 impl Plan {
     /// Position of the headline transaction (New-Order), if the plan names one.
@@ -108,22 +112,16 @@ impl Plan {
         self.transactions.iter().position(|t| t.headline)
     }
 
-    /// Whether it is TPC-C; another workload has no warehouses, no clauses, and its own words.
-    #[must_use]
-    pub fn is_tpcc(&self) -> bool {
-        is_tpcc(&self.workload)
-    }
-
     /// The name of the headline transaction, for people; empty if the plan names none.
     #[must_use]
     pub fn headline_title(&self) -> &str {
         self.headline().map_or("", |index| self.transactions[index].title.as_str())
     }
 
-    /// What the headline's rate is called in a run without a tpmC.
+    /// Whether warehouses scale the data and the load, and divide the run among the clients of a fleet.
     #[must_use]
-    pub fn rate_name(&self) -> String {
-        if self.is_tpcc() { "NOPM".to_owned() } else { format!("{}/min", self.headline_title()) }
+    pub fn has_warehouses(&self) -> bool {
+        self.warehouses > 0
     }
 
     /// What of it is larger than any run, so that sums over many clients stay numbers; `None`: nothing.
@@ -131,10 +129,10 @@ impl Plan {
         let warehouses = [self.first_warehouse, self.warehouses, self.total_warehouses, self.loaded_warehouses];
         let of_gateways = self.gateways.iter().flat_map(|g| [g.connections, g.first_warehouse, g.warehouses]);
         let others = [self.terminals, self.connections, self.threads];
-        if self.scale.terminals_per_warehouse > MOST_TERMINALS_PER_WAREHOUSE {
+        if self.scale.terminals_per_warehouse > MAX_TERMINALS_PER_WAREHOUSE {
             return Some("a warehouse's number of terminals");
         }
-        let too_large = warehouses.into_iter().chain(others).chain(of_gateways).any(|number| number > LARGEST_RUN);
+        let too_large = warehouses.into_iter().chain(others).chain(of_gateways).any(|number| number > MAX_RUN_SIZE);
         too_large.then_some("the plan's number of warehouses, terminals, connections or threads")
     }
 
@@ -161,12 +159,6 @@ impl Plan {
     pub fn is_standard(&self) -> bool {
         self.nonstandard.is_empty()
     }
-}
-
-/// Whether the workload of this name is TPC-C; what doesn't say is.
-#[must_use]
-pub fn is_tpcc(workload: &str) -> bool {
-    workload.is_empty() || workload == "tpcc"
 }
 
 /// Keying and think times.

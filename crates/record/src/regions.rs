@@ -21,7 +21,7 @@ pub struct Estimate {
 impl Estimate {
     /// The median of what was timed, milliseconds; `None` if that is too little for an interval.
     #[must_use]
-    pub fn of(timing: &Timing) -> Option<Self> {
+    pub fn from_timing(timing: &Timing) -> Option<Self> {
         let [low, high] = timing.interval_ms?;
         Some(Self { value: timing.median_ms, low, high })
     }
@@ -221,8 +221,8 @@ pub fn lessons(regions: &[String], before: &Stage, after: &Stage) -> Vec<Lesson>
             what,
             region: region.clone(),
             operation,
-            before: Estimate::of(&before.timed)?,
-            after: Estimate::of(&after.timed)?,
+            before: Estimate::from_timing(&before.timed)?,
+            after: Estimate::from_timing(&after.timed)?,
             speed_up: Estimate::speed_up(&before.timed, &after.timed)?,
             published_before_ms: published.map(|published| published.3),
             published_after_ms: published.and_then(|published| published.4),
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn timed(times: impl IntoIterator<Item = f64>) -> Timing {
-        Timing::of(vec![std::iter::once(1000.0).chain(times).collect()])
+        Timing::from_sessions(vec![std::iter::once(1000.0).chain(times).collect()])
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let none = Estimate::speed_up(&slow, &slow).unwrap();
         assert!(none.low < 1.0 && none.high > 1.0);
         assert!(Estimate::speed_up(&slow, &timed((0..6).map(f64::from))).is_none(), "six are too few");
-        assert!(Estimate::of(&timed((0..5).map(f64::from))).is_none());
+        assert!(Estimate::from_timing(&timed((0..5).map(f64::from))).is_none());
     }
 
     #[test]

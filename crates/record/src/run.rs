@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Audit;
-use crate::failover::Trouble;
+use crate::failover::Disturbances;
 use crate::fault::Fault;
 use crate::gateway::{GatewayCounts, Moves};
 use crate::histogram::Stats;
@@ -73,7 +73,8 @@ pub struct RunRecord {
     /// Faults that were made on purpose, in the order of their beginnings.
     pub faults: Vec<Fault>,
     /// Lost connections and times without a success, as they came.
-    pub trouble: Trouble,
+    #[serde(rename = "trouble")]
+    pub disturbances: Disturbances,
     /// The ledger held against the database, transaction by transaction; `None`: not done.
     pub audit: Option<Audit>,
     /// Consistency conditions checked after the run; `None`: not done.
@@ -349,7 +350,7 @@ pub struct CheckCounts {
 impl CheckCounts {
     /// Counts the results.
     #[must_use]
-    pub fn of(checks: &[CheckResult]) -> Self {
+    pub fn from_checks(checks: &[CheckResult]) -> Self {
         let skipped = checks.iter().filter(|check| check.skipped.is_some()).count();
         let failed = checks.iter().filter(|check| check.skipped.is_none() && !check.passed).count();
         CheckCounts { hold: checks.len() - failed - skipped, failed, skipped }

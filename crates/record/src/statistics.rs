@@ -8,13 +8,13 @@ use crate::timeline::{self, Stage, TimelineRow};
 pub const FOUR_SIGMA: f64 = 3.167e-5;
 
 /// Fewest stretches of the interval from which a spread or a trend is told.
-pub const FEWEST_BINS: usize = 20;
+pub const MIN_BINS: usize = 20;
 
 /// Fewest headline transactions in a stretch, so that its rate is about normal.
-pub const FEWEST_PER_BIN: f64 = 30.0;
+pub const MIN_PER_BIN: f64 = 30.0;
 
 /// Most stretches; more would only be noisier.
-const MOST_BINS: usize = 240;
+const MAX_BINS: usize = 240;
 
 /// Chance of at least `hits` of `trials`, each a hit with chance `p`.
 #[must_use]
@@ -58,11 +58,11 @@ pub fn bins(rows: &[TimelineRow], headline: usize) -> Vec<f64> {
         .map(|(seconds, row)| (seconds, row.completed.get(headline).copied().unwrap_or(0) as f64))
         .collect();
     let total: f64 = measured.iter().map(|(_, count)| count).sum();
-    if total < FEWEST_PER_BIN {
+    if total < MIN_PER_BIN {
         return Vec::new();
     }
-    let by_count = (FEWEST_PER_BIN * measured.len() as f64 / total).ceil() as usize;
-    let rows_per_bin = by_count.max(measured.len().div_ceil(MOST_BINS)).max(1);
+    let by_count = (MIN_PER_BIN * measured.len() as f64 / total).ceil() as usize;
+    let rows_per_bin = by_count.max(measured.len().div_ceil(MAX_BINS)).max(1);
     measured
         .chunks_exact(rows_per_bin)
         .filter_map(|bin| {
@@ -129,7 +129,7 @@ pub struct Step {
 }
 
 /// Fewest values on either side of a step.
-const FEWEST_BESIDE: usize = 5;
+const MIN_BESIDE: usize = 5;
 
 /// The greatest step in `values`, by Student's t of what lies before and behind it; the number of places where it could
 /// be is allowed for (Bonferroni). `None` for too few values.
@@ -142,7 +142,7 @@ pub fn step(values: &[f64]) -> Option<Step> {
         (mean, part.iter().map(|value| (value - mean).powi(2)).sum::<f64>())
     };
     let t = StudentsT::new(0.0, 1.0, n as f64 - 2.0).ok()?;
-    let places = FEWEST_BESIDE..(n + 1).checked_sub(FEWEST_BESIDE)?;
+    let places = MIN_BESIDE..(n + 1).checked_sub(MIN_BESIDE)?;
     let count = places.len() as f64;
     let at = |at: usize| {
         let (before, behind) = values.split_at(at);

@@ -173,7 +173,7 @@ pub struct TallySummary {
 impl Summary {
     /// Derives the figures of a run that was read back.
     #[must_use]
-    pub fn of(opened: &OpenedRun) -> Self {
+    pub fn from_run(opened: &OpenedRun) -> Self {
         Self::derive(&opened.record, &opened.histograms, &opened.timeline)
     }
 
@@ -309,11 +309,12 @@ fn failures(counts: &[TransactionCounts]) -> Failures {
 /// Batch means where there are batches enough, else what the count alone tells.
 fn interval(plan: &Plan, count: u64, seconds: f64, timeline: &[TimelineRow]) -> RateInterval {
     let batches = plan.headline().map(|index| statistics::bins(timeline, index)).unwrap_or_default();
-    if batches.len() >= statistics::FEWEST_BINS {
+    if batches.len() >= statistics::MIN_BINS {
         // Around the exact rate: the batches leave out what does not fill the last of them.
-        let (rate, error) = (per_minute(count, seconds), statistics::mean_error(&batches));
-        let (low, high) = ((rate - error).max(0.0), rate + error);
-        return RateInterval { low, high, method: RateMethod::BatchMeans, batches: batches.len() as u32 };
+        let rate = per_minute(count, seconds);
+        let error = statistics::mean_error(&batches);
+        let low = (rate - error).max(0.0);
+        return RateInterval { low, high: rate + error, method: RateMethod::BatchMeans, batches: batches.len() as u32 };
     }
     // The square root of a Poisson count has a standard deviation of one half.
     let edge = |sign: f64| ((count as f64).sqrt() + sign * 1.96 / 2.0).max(0.0).powi(2);

@@ -282,7 +282,7 @@ impl Sweep {
 /// Reads one run's figures and its database; the point learns what was left to the usual.
 fn run(path: &Path, planned: &PlannedRun, point: &mut Point) -> Result<(RunFigures, Target), RecordError> {
     let opened = RunFolder::open(&path.join(&planned.folder))?;
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     let verdict = verdict::judge(&opened.record, &summary, &opened.timeline);
     let plan = &opened.record.plan;
     point.warehouses = Some(plan.warehouses);

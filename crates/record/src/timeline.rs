@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
-use crate::folder::MOST_COUNT;
+use crate::folder::MAX_COUNT;
 use crate::plan::Plan;
 
 /// Where in the run a second lies.
@@ -192,14 +192,14 @@ fn parse(line: &str, transactions: usize) -> Option<TimelineRow> {
 }
 
 fn count(field: &str) -> Option<u64> {
-    field.parse().ok().filter(|count| *count <= MOST_COUNT)
+    field.parse().ok().filter(|count| *count <= MAX_COUNT)
 }
 
 /// No figure of a run comes near the ends of what a number can be, where scales and sums overflow.
-const MOST_NUMBER: f64 = 1e15;
+const MAX_NUMBER: f64 = 1e15;
 
 fn number(field: &str) -> Option<f64> {
-    field.parse().ok().filter(|value: &f64| (0.0..=MOST_NUMBER).contains(value))
+    field.parse().ok().filter(|value: &f64| (0.0..=MAX_NUMBER).contains(value))
 }
 
 /// The length of each row, seconds: from the end of the row before it, or from the start of the run.

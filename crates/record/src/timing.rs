@@ -87,13 +87,13 @@ pub struct Timing {
 impl Timing {
     /// Of times in their order, session by session; the first of each is set apart if there are others.
     #[must_use]
-    pub fn of(sessions: Vec<Vec<f64>>) -> Self {
+    pub fn from_sessions(sessions: Vec<Vec<f64>>) -> Self {
         Self::with_first(true, sessions)
     }
 
     /// Of times none of which is a first.
     #[must_use]
-    pub fn of_warm(sessions: Vec<Vec<f64>>) -> Self {
+    pub fn from_warm_sessions(sessions: Vec<Vec<f64>>) -> Self {
         Self::with_first(false, sessions)
     }
 
@@ -137,7 +137,7 @@ pub struct Speedup {
 impl Speedup {
     /// Of pairs of times, the base's first; `None` for none.
     #[must_use]
-    pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+    pub fn from_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
         let usable = pairs.iter().filter(|(base, other)| *base > 0.0 && *other > 0.0);
         let mut factors: Vec<f64> = usable.map(|(base, other)| base / other).collect();
         factors.sort_by(f64::total_cmp);
@@ -260,13 +260,13 @@ mod tests {
 
     #[test]
     fn the_first_is_apart() {
-        let timing = Timing::of(vec![vec![90.0, 3.0, 1.0, 2.0, 4.0, 5.0, 6.0]]);
+        let timing = Timing::from_sessions(vec![vec![90.0, 3.0, 1.0, 2.0, 4.0, 5.0, 6.0]]);
         assert_eq!((timing.first_ms, timing.count, timing.median_ms), (Some(90.0), 6, 3.5));
         assert_eq!((timing.interval_ms, timing.min_ms, timing.max_ms), (Some([1.0, 6.0]), 1.0, 6.0));
         assert_eq!((timing.sum_ms, timing.p90_ms), (111.0, 6.0));
-        let one = Timing::of(vec![vec![7.0]]);
+        let one = Timing::from_sessions(vec![vec![7.0]]);
         assert_eq!((one.first_ms, one.count, one.median_ms, one.interval_ms), (None, 1, 7.0, None));
-        assert_eq!(Timing::of(Vec::new()).count, 0);
+        assert_eq!(Timing::from_sessions(Vec::new()).count, 0);
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
                     if coin() < 0.5 { (first, second) } else { (second, first) }
                 })
                 .collect();
-            alarms += usize::from(Speedup::of(&pairs).is_some_and(|speedup| speedup.is_significant()));
+            alarms += usize::from(Speedup::from_pairs(&pairs).is_some_and(|speedup| speedup.is_significant()));
         }
         assert!(alarms * 100 <= runs * 6, "{alarms} of {runs}");
     }
@@ -298,12 +298,12 @@ mod tests {
     #[test]
     fn a_difference_is_told_in_correct_words() {
         let pairs: Vec<(f64, f64)> = (0..20).map(|n| (4.0 + 0.01 * f64::from(n), 2.0)).collect();
-        let speedup = Speedup::of(&pairs).unwrap();
+        let speedup = Speedup::from_pairs(&pairs).unwrap();
         assert!(speedup.is_significant() && speedup.words().starts_with("2.05 times as fast"), "{}", speedup.words());
         let slower: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (*b, *a)).collect();
-        assert!(Speedup::of(&slower).unwrap().words().starts_with("2.05 times as slow"));
-        let few = Speedup::of(&pairs[..3]).unwrap();
+        assert!(Speedup::from_pairs(&slower).unwrap().words().starts_with("2.05 times as slow"));
+        let few = Speedup::from_pairs(&pairs[..3]).unwrap();
         assert!(!few.is_significant() && few.words().contains("too few"), "{}", few.words());
-        assert!(Speedup::of(&[]).is_none());
+        assert!(Speedup::from_pairs(&[]).is_none());
     }
 }

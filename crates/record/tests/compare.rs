@@ -44,7 +44,7 @@ impl Random {
 }
 
 fn effect(base: &[f64], new: &[f64]) -> Effect {
-    Effect::of("rate".into(), true, Estimate::of_series(base), Estimate::of_series(new)).unwrap()
+    Effect::new("rate".into(), true, Estimate::from_series(base), Estimate::from_series(new)).unwrap()
 }
 
 /// Of equals, about one in twenty may be called different: also where neighbours are alike, which plain
@@ -90,7 +90,7 @@ fn equal_repetitions_tell_no_spread() {
         let runs: Vec<Estimate> = values.iter().map(|value| Estimate { value: *value, error, freedom: 20.0 }).collect();
         Estimate::of_runs(&runs)
     };
-    let effect = |base, new| Effect::of("rate".into(), true, base, new).unwrap();
+    let effect = |base, new| Effect::new("rate".into(), true, base, new).unwrap();
     let short = f64::INFINITY;
     let equal = effect(sides(&[100.0, 100.0, 100.001], short), sides(&[90.0, 90.0, 90.0], short));
     assert_eq!((equal.interval, equal.significant), (None, false));
@@ -243,7 +243,7 @@ fn a_merged_run_has_the_sum_of_its_parts_to_the_last_bucket() {
     assert_eq!((plan.warehouses, plan.total_warehouses, plan.connections, plan.terminals), (4, 4, 16, 40));
     assert!(plan.deviations.is_empty(), "{:?}", plan.deviations);
     let nopm: f64 = merged.record.clients.iter().map(|client| client.nopm).sum();
-    assert!((Summary::of(&merged).nopm - nopm).abs() < 1e-6);
+    assert!((Summary::from_run(&merged).nopm - nopm).abs() < 1e-6);
     assert_eq!(merged.record.clients[1].start_skew_seconds, 0.4);
 }
 

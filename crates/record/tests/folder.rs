@@ -191,7 +191,7 @@ fn a_killed_run_can_be_read_judged_and_shown() {
     assert_eq!(run.record.measured_seconds, 2.0);
     assert_eq!(run.record.counts[NEW_ORDER].measured.completed, 20);
     assert_eq!(run.record.counts[NEW_ORDER].outside.completed, 10);
-    let summary = Summary::of(&run);
+    let summary = Summary::from_run(&run);
     assert_eq!(summary.nopm, 600.0);
     let verdict = record::judge(&run.record, &summary, &run.timeline);
     assert!(verdict.deviations.iter().any(|line| line.starts_with("run completed")), "{:?}", verdict.deviations);
@@ -260,7 +260,7 @@ fn garbled_files_are_refused_or_read_but_never_panic() {
             }
             fs::write(&path, garbled).unwrap();
             if let Ok(run) = RunFolder::open(dir.path()) {
-                let summary = Summary::of(&run);
+                let summary = Summary::from_run(&run);
                 let _ = record::judge(&run.record, &summary, &run.timeline);
             }
         }

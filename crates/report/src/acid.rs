@@ -18,7 +18,7 @@ pub fn acid_table(result: &AcidResult) -> String {
     text.push_str(&format!("Consistency (3.3.2): {}\n", consistency(result)));
     for level in result.levels.iter().filter(|level| is_offered(level)) {
         text.push_str(&format!("\n{}: {}\n", level.isolation, conclusion(level)));
-        for test in told(level) {
+        for test in notable(level) {
             text.push_str(&format!("  {:<22} {}\n", test.name, test.seen));
         }
     }
@@ -30,8 +30,8 @@ pub fn acid_table(result: &AcidResult) -> String {
 #[must_use]
 pub fn acid_json(result: &AcidResult) -> Value {
     let mut document = json!(result);
-    for (level, told) in result.levels.iter().zip(document["levels"].as_array_mut().into_iter().flatten()) {
-        told["gives_clause_3_4"] = json!(is_offered(level).then(|| level.gives_clause_3_4()));
+    for (level, entry) in result.levels.iter().zip(document["levels"].as_array_mut().into_iter().flatten()) {
+        entry["gives_clause_3_4"] = json!(is_offered(level).then(|| level.gives_clause_3_4()));
     }
     document["consistent"] = json!(result.is_consistent());
     document["passed"] = json!(result.passes());
@@ -87,7 +87,7 @@ pub(crate) fn conclusion(level: &LevelResult) -> String {
 }
 
 /// The tests whose story is told: all that are asked for of a judged level, and whatever did not pass.
-pub(crate) fn told(level: &LevelResult) -> impl Iterator<Item = &TestResult> {
+pub(crate) fn notable(level: &LevelResult) -> impl Iterator<Item = &TestResult> {
     level.tests.iter().filter(|test| test.outcome != Outcome::Passes || test.required && level.judged)
 }
 

@@ -21,15 +21,15 @@ pub fn advice_table(all: &[Advice]) -> String {
 /// The advice as JSON: `statements[].{statement,verdict,candidates[].{statements,what,tried,…},notes}`.
 #[must_use]
 pub fn advice_json(all: &[Advice]) -> Value {
-    let told: Vec<Value> = all
+    let statements: Vec<Value> = all
         .iter()
         .map(|advice| {
-            let mut told = json!(advice);
-            told["verdict"] = json!(advice.verdict());
-            told
+            let mut entry = json!(advice);
+            entry["verdict"] = json!(advice.verdict());
+            entry
         })
         .collect();
-    json!({ "statements": told })
+    json!({ "statements": statements })
 }
 
 fn one(advice: &Advice) -> String {
@@ -47,10 +47,7 @@ fn one(advice: &Advice) -> String {
     }
     text.push('\n');
     if !advice.candidates.is_empty() {
-        let header: &[&str] = match advice.tried {
-            true => &HEADER,
-            false => &["<candidate"],
-        };
+        let header: &[&str] = if advice.tried { &HEADER } else { &["<candidate"] };
         let row = |candidate: &Candidate| if advice.tried { row(candidate) } else { vec![candidate.what.clone()] };
         text.push_str(&format!("{}\n", columns(header, advice.candidates.iter().map(row).collect())));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::columns::columns;
 
 /// Latest that the tool may wake one terminal in a hundred, ms: a run beyond it is invalid.
-const MOST_LAG_MS: f64 = 50.0;
+const MAX_LAG_MS: f64 = 50.0;
 
 /// The share of the machine that a run may take, so that it never waits for the tool.
 const SHARE: f64 = 0.5;
@@ -59,7 +59,7 @@ impl Calibration {
     /// none if the timer is too late already.
     #[must_use]
     pub fn fit_for(&self) -> Option<u64> {
-        let sound = |path: &Path| path.errors == 0 && path.lag_ms.count > 0 && path.lag_ms.p99 <= MOST_LAG_MS;
+        let sound = |path: &Path| path.errors == 0 && path.lag_ms.count > 0 && path.lag_ms.p99 <= MAX_LAG_MS;
         if !self.paths.iter().all(sound) {
             return None;
         }
@@ -105,7 +105,7 @@ pub fn calibration_table(calibration: &Calibration) -> String {
     text.push_str(&match calibration.fit_for() {
         Some(fits) => format!("Fit for runs of up to {fits} warehouses, with half of the cores and of the memory to spare\n"),
         None => format!(
-            "NOT fit: transactions failed, or one terminal in a hundred was woken more than {MOST_LAG_MS:.0} ms late; is this \
+            "NOT fit: transactions failed, or one terminal in a hundred was woken more than {MAX_LAG_MS:.0} ms late; is this \
              machine busy with other work?\n"
         ),
     });

@@ -18,7 +18,7 @@ pub fn check_table(checks: &[CheckResult]) -> String {
         cells.map(str::to_owned).to_vec()
     };
     let mut text = columns(&["<", "<clause", "<check", "violations", "<detail"], checks.iter().map(row).collect());
-    text.push_str(&format!("\n{}\n", CheckCounts::of(checks)));
+    text.push_str(&format!("\n{}\n", CheckCounts::from_checks(checks)));
     let mut reasons: Vec<&str> = checks.iter().filter_map(|check| check.skipped.as_deref()).collect();
     reasons.sort_unstable();
     reasons.dedup();

@@ -32,9 +32,11 @@ fn possible(findings: &[Finding]) -> bool {
 
 fn answer(findings: &[Finding]) -> &'static str {
     let short = findings.iter().any(|finding| finding.outcome == Judgement::Deviation);
-    match possible(findings) {
-        false => "This can't be: no run to the standard gives it.",
-        true if short => "This can be, but it does not meet the standard.",
-        true => "This can be.",
+    if !possible(findings) {
+        "This can't be: no run to the standard gives it."
+    } else if short {
+        "This can be, but it does not meet the standard."
+    } else {
+        "This can be."
     }
 }

@@ -1,10 +1,9 @@
 //! Two sides of runs, compared.
 
 use record::compare::{Comparison, Effect};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::columns::columns;
-use crate::disclaimer;
 
 /// Characters of a fact that are shown; the page and the JSON have it whole.
 const SHOWN: usize = 60;
@@ -24,13 +23,13 @@ pub fn compare_table(comparison: &Comparison) -> String {
     if !comparison.cautions.is_empty() {
         parts.push(comparison.cautions.iter().map(|caution| format!("Note: {caution}\n")).collect());
     }
-    parts.push(format!("{}\n", disclaimer(&comparison.workload)));
+    parts.push(format!("{}\n", comparison.note));
     parts.join("\n")
 }
 
 /// A fact, cut where it is too long for a line.
 fn shown(fact: &str) -> String {
-    let fact = told(fact);
+    let fact = or_dash(fact);
     match fact.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &fact[..at]),
         None => fact,
@@ -65,7 +64,6 @@ pub fn compare_json(comparison: &Comparison) -> Value {
     let mut document = serde_json::to_value(comparison).unwrap_or_default();
     document["conclusion"] = conclusion(comparison).into();
     document["decisive"]["words"] = words(&comparison.decisive).into();
-    document["note"] = json!(disclaimer(&comparison.workload));
     document
 }
 
@@ -124,17 +122,17 @@ pub(crate) fn figures(effect: &Effect) -> Vec<String> {
     let interval =
         effect.interval.map_or("-".to_owned(), |[low, high]| format!("{} to {}", percent(low), percent(high)));
     let better = (effect.ratio > 1.0) == effect.more_is_better;
-    let said = match effect.significant {
-        true if better => "better",
-        true => "worse",
-        false if effect.interval.is_none() => "can't be judged",
-        false => "",
+    let said = match (effect.significant, better) {
+        (true, true) => "better",
+        (true, false) => "worse",
+        (false, _) if effect.interval.is_none() => "can't be judged",
+        (false, _) => "",
     };
     let ratio = digits(effect.ratio, 3);
     vec![effect.name.clone(), figure(effect.base.value), figure(effect.new.value), ratio, interval, said.to_owned()]
 }
 
-fn told(value: &str) -> String {
+fn or_dash(value: &str) -> String {
     if value.is_empty() { "-".to_owned() } else { value.to_owned() }
 }
 

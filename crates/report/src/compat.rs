@@ -13,7 +13,7 @@ use record::{Histogram, OpenedRun, Stats};
 #[must_use]
 pub fn cockroach_lines(run: &RunRecord, summary: &Summary) -> String {
     let times = summary.headline(&run.plan).map(|figures| figures.response).unwrap_or_default();
-    let metric = if summary.tpmc.is_some() { "tpmC".to_owned() } else { run.plan.rate_name() };
+    let metric = if summary.tpmc.is_some() { "tpmC".to_owned() } else { run.plan.labels.metric.clone() };
     let efficiency = summary.efficiency.map_or_else(|| "n/a".to_owned(), |share| format!("{:.1}%", share * 100.0));
     let mut text = format!("_elapsed_______{metric}____efc__avg(ms)__p50(ms)__p90(ms)__p95(ms)__p99(ms)_pMax(ms)\n");
     text.push_str(&format!("{:7.1}s {:10.1} {efficiency:>6}", summary.measured_seconds, truncated(summary.nopm)));
@@ -33,7 +33,7 @@ fn truncated(rate: f64) -> f64 {
 /// Delivery is done by the terminal, so ours shows the deferred part.
 #[must_use]
 pub fn yugabyte_block(opened: &OpenedRun, summary: &Summary) -> String {
-    let metric = if summary.tpmc.is_some() { "TPM-C".to_owned() } else { opened.record.plan.rate_name() };
+    let metric = if summary.tpmc.is_some() { "TPM-C".to_owned() } else { opened.record.plan.labels.metric.clone() };
     let efficiency = summary.efficiency.map_or_else(|| "n/a".to_owned(), |share| format!("{:.2}%", share * 100.0));
     let mut text = "================RESULTS================\n".to_owned();
     text.push_str(&format!("{metric:>18} | {:18.2}\n", summary.nopm));

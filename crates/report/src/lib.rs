@@ -1,6 +1,17 @@
 //! What people and programs look at: the result of a run as text, as JSON and as a page.
 //!
 //! Everything here is derived from a record; nothing is measured, judged or read from a file.
+//!
+//! # Adding a result type
+//!
+//! A result type is what a command prints with `--json`. Its module has the same NAME in each crate:
+//!
+//! 1. `record/src/NAME.rs` holds the data; declare it with `mod NAME;` in `record/src/lib.rs`.
+//! 2. `report/src/NAME.rs` makes text and JSON; declare it with `mod NAME;` in `report/src/lib.rs`.
+//! 3. `report/src/page/NAME.rs` makes the page; declare it with `mod NAME;` in `report/src/page.rs`.
+//! 4. `serve/src/result_types/NAME.rs` recognises and lists it; add `NAME::KIND` to `serve/src/result_types.rs`.
+//!
+//! `tests/result_types.rs` checks these steps for every result type.
 
 mod acid;
 mod advice;
@@ -42,9 +53,10 @@ pub use page::{
     Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
     time_page, tuning_page,
 };
+pub use record::labels::NOT_AUDITED;
 pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
-pub use table::{table, trouble_text};
+pub use table::{outages_text, table};
 pub use targets::{Capabilities, Target, targets_json, targets_table};
 pub use timing::{rows_table, time_json, time_table};
 pub use topology::topology_table;
@@ -54,19 +66,4 @@ pub use tuning::{lessons_json, lessons_table, tuning_json, tuning_table};
 pub mod html {
     pub use crate::page::table::{facts, table};
     pub use crate::page::words::{bytes, count, duration, grouped, ms, percent, rate, several};
-}
-
-/// What every result says of itself, whatever its verdict.
-pub const NOT_AUDITED: &str = "This workload is derived from the TPC-C standard. It is not an audited TPC-C result, does not meet all of\n\
-the standard's requirements, and is not comparable with published TPC-C results.";
-
-/// The last words of a run's result: what it is not.
-pub(crate) fn disclaimer(workload: &str) -> &'static str {
-    match record::plan::is_tpcc(workload) {
-        true => NOT_AUDITED,
-        false => {
-            "This is not TPC-C but a workload of its own: its figures compare with runs of the same file on the same data\n\
-             and with nothing else."
-        }
-    }
 }

@@ -19,8 +19,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
     }
     text.push_str(&format!(", verdict **{}**\n\n", verdict.status.name()));
     let pacing = match plan.pacing.to_string().as_str() {
-        "standard" if !plan.is_tpcc() => "the file's keying and think times".to_owned(),
-        "standard" => "the standard's keying and think times".to_owned(),
+        "standard" => plan.labels.full_waits.clone(),
         "none" => "no keying and think times".to_owned(),
         factor => format!("keying and think times multiplied by {factor}"),
     };
@@ -28,7 +27,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
         "{} {}: {}, {} terminals, {} connections, style `{}`, isolation {}, {pacing}; {:.0} s measured\n",
         run.target.kind,
         cell(&run.target.version),
-        if plan.is_tpcc() { format!("{} warehouses", plan.warehouses) } else { cell(&plan.workload) },
+        if plan.has_warehouses() { format!("{} warehouses", plan.warehouses) } else { cell(&plan.workload) },
         plan.terminals,
         plan.connections,
         plan.style,
@@ -61,7 +60,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
         }
     }
     if let Some(checks) = &run.checks {
-        text.push_str(&format!("\nChecks of the data: {}\n", CheckCounts::of(checks)));
+        text.push_str(&format!("\nChecks of the data: {}\n", CheckCounts::from_checks(checks)));
     }
     let not_judged = verdict.findings.iter().filter(|finding| finding.outcome == Judgement::NotJudged);
     let lists: [(&str, Vec<String>); 3] = [
@@ -73,7 +72,7 @@ pub fn markdown(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String
         text.push_str(&format!("\n{title}:\n\n"));
         lines.iter().for_each(|line| text.push_str(&format!("- {}\n", cell(line))));
     }
-    text + "\n" + crate::disclaimer(&plan.workload) + "\n"
+    text + "\n" + &plan.labels.disclaimer + "\n"
 }
 
 fn times(stats: &Stats) -> String {

@@ -112,7 +112,7 @@ pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
     let gateways = result.regions.len() as u64;
     let row = |after: &Home| {
         let before = result.before.homes.iter().find(|home| home.table == after.table && home.city == after.city);
-        let told = before.map_or(after.told_by, |before| before.told_by.min(after.told_by));
+        let answered = before.map_or(after.told_by, |before| before.told_by.min(after.told_by));
         vec![
             after.table.clone(),
             city_name(&after.city),
@@ -120,7 +120,7 @@ pub(crate) fn homes(result: &RegionsResult) -> Vec<Vec<String>> {
             before.map_or("-".to_owned(), |home| home.rows.to_string()),
             after.region.clone(),
             after.rows.to_string(),
-            if told == gateways { "all".to_owned() } else { format!("{told} of {gateways}") },
+            if answered == gateways { "all".to_owned() } else { format!("{answered} of {gateways}") },
         ]
     };
     result.after.homes.iter().map(row).collect()
@@ -202,7 +202,7 @@ fn price(result: &RegionsResult) -> Option<String> {
 }
 
 fn timing(timing: &Timing) -> String {
-    Estimate::of(timing).map_or_else(|| number(timing.median_ms), |median| estimate(&median))
+    Estimate::from_timing(timing).map_or_else(|| number(timing.median_ms), |median| estimate(&median))
 }
 
 fn estimate(estimate: &Estimate) -> String {
@@ -234,7 +234,7 @@ mod tests {
             city: format!("city of {data}"),
             home: home.to_owned(),
             round_trips: if gateway == home { 0 } else { 5 },
-            timed: Timing::of(vec![times]),
+            timed: Timing::from_sessions(vec![times]),
             ..Cell::default()
         }
     }

@@ -22,12 +22,12 @@ pub fn table(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
         clocks(summary),
         statements(run, summary),
         gateways(run, summary),
-        trouble_text(run, summary),
+        outages_text(run, summary),
         clients(run),
         regions(run),
         tare(run, summary),
         conclusion(run, verdict),
-        format!("{}\n", crate::disclaimer(&run.plan.workload)),
+        format!("{}\n", run.plan.labels.disclaimer),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -63,7 +63,7 @@ fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) -> String {
 pub(crate) fn rate(run: &RunRecord, summary: &Summary) -> (String, String) {
     match summary.tpmc {
         Some(tpmc) => ("tpmC".to_owned(), tpmc.to_string()),
-        None => (run.plan.rate_name(), format!("{:.1}", summary.nopm)),
+        None => (run.plan.labels.metric.clone(), format!("{:.1}", summary.nopm)),
     }
 }
 
@@ -74,15 +74,14 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
         RateMethod::BatchMeans => format!("means of {} batches", interval.batches),
         RateMethod::Poisson => "from the count alone, too short for the rate's own swings".to_owned(),
     };
-    let counted = if run.plan.is_tpcc() { "New order" } else { run.plan.headline_title() };
     let plan = &run.plan;
     let mut text = format!(
         "Terminals {}, connections {}, pacing {}, style {}, isolation {}\n",
         plan.terminals, plan.connections, plan.pacing, plan.style, plan.isolation
     );
     text.push_str(&format!(
-        "{counted}s a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
-        summary.nopm, summary.nopm_committed, interval.low, interval.high
+        "{}s a minute: {:.1} with designed rollbacks, {:.1} without; 95 % interval {:.1} to {:.1} ({method})\n",
+        plan.labels.counted, summary.nopm, summary.nopm_committed, interval.low, interval.high
     ));
     if summary.efficiency.is_some() {
         // The ceiling is that of the mix and the waits, with answers that take no time.
@@ -97,7 +96,7 @@ fn rates(run: &RunRecord, summary: &Summary) -> String {
         ));
     }
     text.push_str(&format!("All transactions a minute: {:.1}", summary.total_per_minute));
-    if !run.plan.is_tpcc() {
+    if plan.labels.per_second {
         text.push_str(&format!("; a second: {:.1}", summary.total_per_minute / 60.0));
     }
     text.push('\n');
@@ -236,7 +235,7 @@ fn failures(summary: &Summary) -> String {
 
 /// Faults, and what trouble cost; nothing where there was none.
 #[must_use]
-pub fn trouble_text(run: &RunRecord, summary: &Summary) -> String {
+pub fn outages_text(run: &RunRecord, summary: &Summary) -> String {
     let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
     let faults = run.faults.iter().map(|fault| format!("Fault at {}\n", fault.line()));
     let outages =
@@ -334,7 +333,7 @@ fn conclusion(run: &RunRecord, verdict: &Verdict) -> String {
     list("deviations", verdict.deviations.clone());
     list("not judged", not_judged.map(line).collect());
     if let Some(checks) = &run.checks {
-        text.push_str(&format!("Checks of the data: {}\n", CheckCounts::of(checks)));
+        text.push_str(&format!("Checks of the data: {}\n", CheckCounts::from_checks(checks)));
     }
     if let Some(reconciliation) = &run.reconciliation {
         let outcome = if reconciliation.passed { "passed" } else { "FAILED" };

@@ -14,10 +14,10 @@ pub(crate) const HEADER: [&str; 12] =
     ["<", "first ms", "median ms", "<95 % interval", "mean", "min", "p90", "p95", "p99", "max", "count", "rows"];
 
 /// The longest bar, in characters.
-const LONGEST: f64 = 40.0;
+const MAX_BAR_CHARS: f64 = 40.0;
 
 /// Fewest executions whose spread is drawn.
-const FEWEST: usize = 8;
+const MIN_COUNT_FOR_SPREAD: usize = 8;
 
 /// The result as text; with each time, and with their sum, if asked for.
 #[must_use]
@@ -118,7 +118,7 @@ fn each(timing: &Timing) -> String {
 
 /// A small histogram, its classes equal on a logarithmic scale.
 pub(crate) fn spread(timing: &Timing) -> String {
-    if timing.count < FEWEST || timing.min_ms <= 0.0 || timing.max_ms <= timing.min_ms {
+    if timing.count < MIN_COUNT_FOR_SPREAD || timing.min_ms <= 0.0 || timing.max_ms <= timing.min_ms {
         return String::new();
     }
     let (low, high) = (timing.min_ms.ln(), timing.max_ms.ln());
@@ -132,7 +132,7 @@ pub(crate) fn spread(timing: &Timing) -> String {
     let most = counts.iter().copied().max().unwrap_or(1) as f64;
     let line = |(at, count): (usize, &usize)| {
         let from = (low + width * at as f64).exp();
-        let length = (*count as f64 / most * LONGEST).ceil() as usize;
+        let length = (*count as f64 / most * MAX_BAR_CHARS).ceil() as usize;
         format!("    {from:>10.3} ms {count:>7} {}\n", "#".repeat(length))
     };
     counts.iter().enumerate().map(line).collect()

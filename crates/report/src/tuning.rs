@@ -43,13 +43,13 @@ pub fn tuning_table(result: &TuningResult) -> String {
 #[must_use]
 pub fn tuning_json(result: &TuningResult) -> Value {
     let mut document = json!(result);
-    for (lesson, told) in result.lessons.iter().zip(document["lessons"].as_array_mut().into_iter().flatten()) {
+    for (lesson, entry) in result.lessons.iter().zip(document["lessons"].as_array_mut().into_iter().flatten()) {
         let measured = lesson.outcome == Outcome::Measured;
-        told["before_ms"] = json!(measured.then_some(lesson.before.timing.median_ms));
-        told["after_ms"] = json!(measured.then_some(lesson.after.timing.median_ms));
-        told["speedup"] = json!(lesson.comparison.map(|speedup| speedup.factor));
-        told["interval"] = json!(lesson.comparison.and_then(|speedup| speedup.interval));
-        told["plan"] = json!({"before": way(&lesson.before), "after": way(&lesson.after)});
+        entry["before_ms"] = json!(measured.then_some(lesson.before.timing.median_ms));
+        entry["after_ms"] = json!(measured.then_some(lesson.after.timing.median_ms));
+        entry["speedup"] = json!(lesson.comparison.map(|speedup| speedup.factor));
+        entry["interval"] = json!(lesson.comparison.and_then(|speedup| speedup.interval));
+        entry["plan"] = json!({"before": way(&lesson.before), "after": way(&lesson.after)});
     }
     document
 }

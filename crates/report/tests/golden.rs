@@ -7,6 +7,7 @@ mod common;
 use std::path::Path;
 
 use common::*;
+use record::labels::Labels;
 use record::plan::{GatewayPlan, Pacing};
 use record::recorder::{Failure, Outcome, Phase, Sample};
 use record::run::{CheckResult, Ended, ReconciledItem, Reconciliation};
@@ -22,12 +23,18 @@ fn golden(name: &str, text: &str) {
     assert!(text == expected, "{name} is not as kept; look at it, then UPDATE_GOLDEN=1\n{text}");
 }
 
+/// The text of a run; a record of version 1 gives the same.
 fn table(run: &Run) -> String {
-    report::table(&run.record, &run.summary(), &run.verdict())
+    let text = report::table(&run.record, &run.summary(), &run.verdict());
+    assert_eq!(report::table(&without_labels(&run.record), &run.summary(), &run.verdict()), text);
+    text
 }
 
+/// The JSON of a run; a record of version 1 gives the same.
 fn json(run: &Run) -> Value {
-    report::json(&run.record, &run.summary(), &run.verdict())
+    let document = report::json(&run.record, &run.summary(), &run.verdict());
+    assert_eq!(report::json(&without_labels(&run.record), &run.summary(), &run.verdict()), document);
+    document
 }
 
 /// A run with something to say in every part of the result.
@@ -66,6 +73,22 @@ fn an_engineering_run() {
     assert_eq!(run.verdict().status, Status::Engineering, "{:?}", run.verdict().reasons);
     golden("engineering.txt", &table(&run));
     golden("engineering.json", &format!("{:#}\n", json(&run)));
+}
+
+#[test]
+fn a_run_of_a_custom_workload_recorded_without_labels() {
+    let mut run = eventful();
+    run.record.plan.workload = "ledger".into();
+    run.record.plan.labels = Labels::custom("ledger", "New-Order");
+    run.record.plan.nonstandard.push("a workload of its own: ledger".into());
+    let text = table(&run);
+    assert!(text.contains("New-Order/min") && text.contains("This is not TPC-C"), "{text}");
+    assert_eq!(without_labels(&run.record).plan, run.record.plan);
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/run");
+    for seed in ["small.json", "judged.json", "merged.json"] {
+        let record = record::folder::read_record(&seeds.join(seed)).unwrap();
+        assert_eq!(record.plan.labels, Labels::tpcc(), "{seed} was written by version 1");
+    }
 }
 
 #[test]

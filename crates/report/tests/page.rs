@@ -25,8 +25,12 @@ fn opened(run: &Run) -> OpenedRun {
     }
 }
 
+/// The page of a run; a record of version 1 gives the same.
 fn page(run: &Run) -> String {
-    report::page(&opened(run), &run.summary(), &run.verdict()).file()
+    let page = report::page(&opened(run), &run.summary(), &run.verdict()).file();
+    let version_1 = OpenedRun { record: without_labels(&run.record), ..opened(run) };
+    assert!(report::page(&version_1, &run.summary(), &run.verdict()).file() == page);
+    page
 }
 
 /// One line an element, so that a difference can be seen; style and script are files of their own.
@@ -161,7 +165,7 @@ fn runs_of_nothing() {
     run.timeline.clear();
     golden("nothing.html", &page(&run));
     // A record with not even a plan, as a much older or a foreign tool might leave.
-    run.record = RunRecord::default();
+    run.record = without_labels(&RunRecord::default());
     let row = TimelineRow { elapsed_s: 1.0, p90_ms: 5.0, ..TimelineRow::default() };
     run.timeline = vec![row.clone(), TimelineRow { stage: Stage::Measured, elapsed_s: 2.0, ..row }];
     assert!(page(&run).ends_with("</html>"));
@@ -217,6 +221,21 @@ fn hostile_words_stay_words() {
         &mut record.plan.scale.clause,
     ];
     words.into_iter().for_each(|word| *word = ATTACK.into());
+    let labels = &mut record.plan.labels;
+    let words = [
+        &mut labels.title,
+        &mut labels.metric,
+        &mut labels.metric_words,
+        &mut labels.rollbacks,
+        &mut labels.limits_by,
+        &mut labels.waits_by,
+        &mut labels.unconstrained,
+        &mut labels.throughput_graph,
+        &mut labels.warning,
+        &mut labels.disclaimer,
+    ];
+    words.into_iter().for_each(|word| *word = ATTACK.into());
+    labels.glossary = vec![(ATTACK.into(), ATTACK.into())];
     record.ended = Ended::Failed(ATTACK.into());
     record.target.settings = [(ATTACK.into(), ATTACK.into())].into();
     record.target.placement = [("localities".into(), ATTACK.into()), (ATTACK.into(), ATTACK.into())].into();

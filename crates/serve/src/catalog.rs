@@ -45,7 +45,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn of(file: &Path) -> Option<Self> {
+    pub(crate) fn from_file(file: &Path) -> Option<Self> {
         let meta = fs::metadata(file).ok()?;
         Some(Stamp { written: meta.modified().ok()?, length: meta.len() })
     }
@@ -83,12 +83,12 @@ impl Catalog {
         if let Some(known) = self.known().get(path).filter(|known| known.0 == stamp) {
             return known.clone();
         }
-        let kind = kind.or_else(|| result_types::of(path));
+        let kind = kind.or_else(|| result_types::detect(path));
         let facts = match kind {
             Some(kind) => root
                 .examine(if kind.is_series { file } else { path })
                 .and_then(|()| (kind.facts)(path))
-                .map_err(|why| root.told(&why)),
+                .map_err(|why| root.without_place(&why)),
             None => Err(String::new()),
         };
         let lasts = match (&facts, kind.map(|kind| &kind.detect)) {
@@ -135,14 +135,14 @@ impl Walk<'_> {
         if !self.root.holds(path) {
             return;
         }
-        let kind = if path.is_dir() { result_types::of(path) } else { None };
+        let kind = if path.is_dir() { result_types::detect(path) } else { None };
         let file = match kind {
             Some(kind) => result_types::file(kind, path),
             None if path.is_dir() => return self.folder(path, series, depth - 1),
             None if path.extension().is_some_and(|end| end == "json") => path.to_owned(),
             None => return,
         };
-        let Some(stamp) = Stamp::of(&file) else { return };
+        let Some(stamp) = Stamp::from_file(&file) else { return };
         let (_, kind, facts) = self.catalog.read(self.root, path, &file, stamp, kind);
         self.read.insert(path.to_owned());
         let Some(kind) = kind else { return };
@@ -158,10 +158,10 @@ impl Walk<'_> {
 
 /// Gives each series what its runs tell: the database, and the most that any of them reached.
 fn gather(entries: &mut [Entry]) {
-    let mut told: HashMap<String, ListEntry> = HashMap::new();
+    let mut series: HashMap<String, ListEntry> = HashMap::new();
     for entry in entries.iter().filter(|entry| !entry.series.is_empty()) {
         let Ok(facts) = &entry.facts else { continue };
-        let all = told.entry(entry.series.clone()).or_default();
+        let all = series.entry(entry.series.clone()).or_default();
         if !all.database.split(", ").any(|known| known == facts.database) {
             let comma = if all.database.is_empty() { "" } else { ", " };
             all.database = format!("{}{comma}{}", all.database, facts.database);
@@ -176,7 +176,7 @@ fn gather(entries: &mut [Entry]) {
         }
     }
     for entry in entries.iter_mut().filter(|entry| entry.kind.is_series) {
-        let (Ok(facts), Some(all)) = (&mut entry.facts, told.get(&entry.address)) else { continue };
+        let (Ok(facts), Some(all)) = (&mut entry.facts, series.get(&entry.address)) else { continue };
         facts.database.clone_from(&all.database);
         (facts.rate, facts.efficiency) = (all.rate.clone(), all.efficiency);
         if facts.warehouses == 0 {

@@ -12,7 +12,7 @@ use crate::list::encoded;
 use crate::site::Site;
 
 /// Runs that are compared at once.
-const MOST: usize = 40;
+const MAX_RUNS: usize = 40;
 
 const WAY: Breadcrumb<'static> = Breadcrumb { here: "Comparison", series: None };
 
@@ -21,33 +21,36 @@ pub(crate) fn answer(site: &Site, fields: &[(String, String)]) -> Response {
     let of = |name: &str| -> Vec<&str> {
         fields.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str()).collect()
     };
-    let (picked, base, new) = (of("run"), of("base"), of("new"));
-    if picked.len() + base.len() + new.len() > MOST {
-        return told(&html! { p { "More than " (MOST) " runs at once." } });
+    let picked = of("run");
+    let base = of("base");
+    let new = of("new");
+    if picked.len() + base.len() + new.len() > MAX_RUNS {
+        return message(&html! { p { "More than " (MAX_RUNS) " runs at once." } });
     }
     let open =
         |addresses: &[&str]| addresses.iter().map(|run| open(site, run)).collect::<Result<Vec<Compared>, String>>();
-    let answered = match picked.is_empty() {
-        false => open(&picked).map(sided),
-        true => open(&base).and_then(|base| Ok((base, open(&new)?))).map(|(base, new)| {
+    let answered = if picked.is_empty() {
+        open(&base).and_then(|base| Ok((base, open(&new)?))).map(|(base, new)| {
             let force = !of("force").is_empty();
             sides(&base, new, force)
-        }),
+        })
+    } else {
+        open(&picked).map(sided)
     };
-    answered.unwrap_or_else(|why| told(&html! { p { (why) } }))
+    answered.unwrap_or_else(|why| message(&html! { p { (why) } }))
 }
 
 fn open(site: &Site, address: &str) -> Result<Compared, String> {
     let path = site.run(address).ok_or_else(|| format!("{address}: there is no such run"))?;
     site.root.examine(&path)?;
-    Compared::open(&path).map(|run| run.named(address)).map_err(|e| site.root.told(&e.to_string()))
+    Compared::open(&path).map(|run| run.named(address)).map_err(|e| site.root.without_place(&e.to_string()))
 }
 
 /// Sends the reader to the comparison of what was picked: the oldest run, with those that repeat it, is the base.
 fn sided(mut runs: Vec<Compared>) -> Response {
     runs.sort_by_key(Compared::started_at);
     if runs.len() < 2 {
-        return told(&html! { p { "Tick two runs at least." } });
+        return message(&html! { p { "Tick two runs at least." } });
     }
     let repeats: Vec<bool> = runs.iter().map(|run| run.repeats(&runs[0])).collect();
     // Where all repeat the first, it is held against the others.
@@ -60,7 +63,7 @@ fn sided(mut runs: Vec<Compared>) -> Response {
 
 fn sides(base: &[Compared], new: Vec<Compared>, force: bool) -> Response {
     if base.is_empty() || new.is_empty() {
-        return told(
+        return message(
             &html! { p { "A comparison has two sides, " code { "base" } " and " code { "new" } ", with a run each at least." } },
         );
     }
@@ -87,13 +90,13 @@ fn one(base: &[Compared], new: &[Compared], force: bool) -> Response {
             page.content = html! { (page.content) (runs(base, new)) };
             framed(StatusCode::OK, &page, Some(&WAY), Width::Text, false)
         }
-        Err(CompareError::Unlike(objections)) => told(&html! {
+        Err(CompareError::Unlike(objections)) => message(&html! {
             p { "These runs are not alike enough:" }
             ul { @for objection in &objections { li { (objection) } } }
             p { a href={ (link(base, new)) "&force=on" } { "Compare them nevertheless" } ", which the page will say." }
             (runs(base, new))
         }),
-        Err(nothing) => told(&html! { p { (nothing) } (runs(base, new)) }),
+        Err(nothing) => message(&html! { p { (nothing) } (runs(base, new)) }),
     }
 }
 
@@ -190,6 +193,6 @@ fn verdict(effect: &record::compare::Effect) -> &'static str {
     }
 }
 
-fn told(why: &Markup) -> Response {
+fn message(why: &Markup) -> Response {
     refused(StatusCode::UNPROCESSABLE_ENTITY, "These runs are not compared", why)
 }

@@ -1,5 +1,8 @@
-//! Connections of others: so many at once and no more, and none that asks nothing for long. Whoever opens them and says
-//! nothing must not use up the descriptors of the process, which may be at work on a run.
+//! Limits the number of connections and the time that one may be idle, so that silent clients don't use up the file
+//! descriptors of a process that may be driving a run.
+//!
+//! No crate in the lock file does this: tower limits requests, not connections; hyper times the head of a request, not a
+//! client that does not read its answer; and `axum::serve` exposes neither.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,24 +24,29 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// Many more than look on at a time, and few beside those that a process may have (1,024 where nobody asked for more).
-const MOST: usize = 200;
+const MAX_CONNECTIONS: usize = 200;
 
 /// How long a question may take from the connection, or from the last byte of the answer before it. A live page is told
 /// something every 15 seconds; whoever asks for metrics less often than this connects anew.
-const PATIENCE: Duration = Duration::from_secs(75);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// Answers whoever connects.
 ///
 /// # Errors
 /// If the runtime can't wait for this listener.
 pub(crate) async fn serve(listener: std::net::TcpListener, router: Router) -> io::Result<()> {
-    limited(listener, router, MOST, PATIENCE).await
+    limited(listener, router, MAX_CONNECTIONS, IDLE_TIMEOUT).await
 }
 
-async fn limited(listener: std::net::TcpListener, router: Router, most: usize, patience: Duration) -> io::Result<()> {
+async fn limited(
+    listener: std::net::TcpListener,
+    router: Router,
+    limit: usize,
+    idle_timeout: Duration,
+) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
-    let connections = Connections { listener, free: Arc::new(Semaphore::new(most)), patience };
+    let connections = Connections { listener, free: Arc::new(Semaphore::new(limit)), idle_timeout };
     let router = router.layer(middleware::from_fn(answering));
     axum::serve(connections, router.into_make_service_with_connect_info::<Answering>()).await
 }
@@ -70,7 +78,7 @@ async fn answering(ConnectInfo(answering): ConnectInfo<Answering>, request: Requ
 struct Connections {
     listener: TcpListener,
     free: Arc<Semaphore>,
-    patience: Duration,
+    idle_timeout: Duration,
 }
 
 impl Listener for Connections {
@@ -82,8 +90,8 @@ impl Listener for Connections {
     async fn accept(&mut self) -> (Connection, SocketAddr) {
         let Ok(place) = self.free.clone().acquire_owned().await else { std::future::pending().await };
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        let (patience, answering) = (self.patience, Answering::default());
-        (Connection { stream, patience, timer: Box::pin(sleep(patience)), answering, _place: place }, address)
+        let (idle_timeout, answering) = (self.idle_timeout, Answering::default());
+        (Connection { stream, idle_timeout, timer: Box::pin(sleep(idle_timeout)), answering, _place: place }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -94,7 +102,7 @@ impl Listener for Connections {
 /// A connection that ends when no question comes for too long, or its answer is not taken.
 struct Connection {
     stream: TcpStream,
-    patience: Duration,
+    idle_timeout: Duration,
     timer: Pin<Box<Sleep>>,
     answering: Answering,
     _place: OwnedSemaphorePermit,
@@ -103,7 +111,7 @@ struct Connection {
 impl Connection {
     /// Starts to wait anew.
     fn wait(&mut self) {
-        let until = Instant::now() + self.patience;
+        let until = Instant::now() + self.idle_timeout;
         self.timer.as_mut().reset(until);
     }
 
@@ -163,7 +171,7 @@ mod tests {
     }
 
     /// A server with these limits, that answers until the tests end.
-    fn serving(most: usize, patience: Duration) -> SocketAddr {
+    fn serving(limit: usize, idle_timeout: Duration) -> SocketAddr {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let slow = |request: Request| async move {
@@ -172,7 +180,7 @@ mod tests {
         };
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(limited(listener, Router::new().route("/", get(slow)), most, patience)).unwrap();
+            runtime.block_on(limited(listener, Router::new().route("/", get(slow)), limit, idle_timeout)).unwrap();
         });
         address
     }

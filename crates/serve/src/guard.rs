@@ -4,40 +4,49 @@
 //! name of its own leads to this address: therefore a request must name this server as one of its own names. It can't
 //! change anything either: a browser tells where a change comes from, and it must come from here.
 
-use std::hint::black_box;
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Uri};
+use subtle::ConstantTimeEq;
 
 /// The shortest token, characters.
-pub const SHORTEST_TOKEN: usize = 16;
+pub const MIN_TOKEN_CHARS: usize = 16;
 
 /// A secret that whoever asks must show.
 #[derive(Clone)]
 pub struct Token(String);
 
+/// Why a text is refused as a [`Token`]; the message does not show the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// It is easy to guess.
+    #[error("a token needs at least {MIN_TOKEN_CHARS} characters")]
+    Short,
+    /// It can't stand in an address and in a cookie.
+    #[error("a token is made of letters, digits, -, ., _ and ~")]
+    Characters,
+}
+
 impl Token {
-    /// Takes a token of at least [`SHORTEST_TOKEN`] characters that can stand in an address and in a cookie.
+    /// Takes a token of at least [`MIN_TOKEN_CHARS`] characters that can stand in an address and in a cookie.
     ///
     /// # Errors
-    /// One line, without the token.
-    pub fn new(text: &str) -> Result<Self, String> {
+    /// If it is shorter, or has other characters.
+    pub fn new(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
-        if text.len() < SHORTEST_TOKEN {
-            return Err(format!("a token needs at least {SHORTEST_TOKEN} characters"));
-        }
-        match text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) {
-            true => Ok(Token(text.to_owned())),
-            false => Err("a token is made of letters, digits, -, ., _ and ~".to_owned()),
+        if text.len() < MIN_TOKEN_CHARS {
+            Err(TokenError::Short)
+        } else if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) {
+            Ok(Token(text.to_owned()))
+        } else {
+            Err(TokenError::Characters)
         }
     }
 
-    /// Whether this is the token, in a time that does not tell how much of it was right.
+    /// Whether this is the token; the comparison takes as long whichever characters are right.
     fn is(&self, shown: &str) -> bool {
-        let (mine, shown) = (self.0.as_bytes(), shown.as_bytes());
-        mine.len() == shown.len()
-            && black_box(mine.iter().zip(shown).fold(0, |different, (a, b)| different | black_box(a ^ b))) == 0
+        self.0.as_bytes().ct_eq(shown.as_bytes()).into()
     }
 }
 

@@ -31,7 +31,7 @@ use crate::root::Root;
 use crate::site::Site;
 use crate::tags::TagFile;
 
-pub use guard::{SHORTEST_TOKEN, Token};
+pub use guard::{MIN_TOKEN_CHARS, Token, TokenError};
 pub use metrics::MetricsServer;
 
 /// What to serve, and to whom.

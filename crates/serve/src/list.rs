@@ -32,7 +32,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn of(fields: &[(String, String)]) -> Self {
+    pub(crate) fn from_fields(fields: &[(String, String)]) -> Self {
         let last = |name: &str| {
             let found = fields.iter().rfind(|(field, _)| field == name);
             found.map_or("", |(_, value)| value.trim()).to_owned()
@@ -241,13 +241,8 @@ pub(crate) fn table(caption: &str, entries: &[&Entry], tags: &Tags, of_all: bool
 fn cells(entry: &Entry, tags: &Tags, of_all: bool) -> Markup {
     let nothing = ListEntry::default();
     let facts = entry.facts.as_ref().unwrap_or(&nothing);
-    let name = match of_all || entry.series.is_empty() {
-        true => entry.address.as_str(),
-        false => entry
-            .address
-            .strip_prefix(&entry.series)
-            .map_or(entry.address.as_str(), |name| name.trim_start_matches('/')),
-    };
+    let series = if of_all { "" } else { entry.series.as_str() };
+    let name = entry.address.strip_prefix(series).unwrap_or(&entry.address).trim_start_matches('/');
     let kind = (entry.kind.section != "runs").then_some(entry.kind.name);
     let note: Vec<&str> = kind.into_iter().chain([facts.note.as_str()]).filter(|part| !part.is_empty()).collect();
     let class = entry.facts.as_ref().map_or("damaged", |facts| facts.outcome.class());

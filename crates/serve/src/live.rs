@@ -1,4 +1,4 @@
-//! Runs that are under way, told as they go: server-sent events, one whenever the run has come further.
+//! Runs that are under way, shown as they go: server-sent events, one whenever the run has come further.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// How much longer the pause is at least than what a look costs: of a long run, whose client may drive on this very
 /// machine, looking takes no more than a fiftieth of a core, however many look.
-const PATIENCE: u32 = 50;
+const PAUSE_PER_READ: u32 = 50;
 
 /// When the files of a run were written last.
 type Stamps = (Option<Stamp>, Option<Stamp>);
@@ -35,7 +35,7 @@ pub(crate) struct Glances {
 
 impl Glances {
     /// The glance of a run, which lasts as long as anybody has it.
-    fn of(&self, path: &Path) -> Arc<Mutex<Glance>> {
+    fn for_run(&self, path: &Path) -> Arc<Mutex<Glance>> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|_, glance| glance.strong_count() > 0);
         let known = watched.get(path).and_then(Weak::upgrade);
@@ -50,8 +50,8 @@ impl Glances {
 /// The last look at a run, for all who look at it: one looks, and the others wait for what it gives.
 #[derive(Default)]
 struct Glance {
-    /// What is to be told, and of which files; none: the run is not under way.
-    told: Option<(Stamps, Arc<str>)>,
+    /// The page parts to send, and the files they show; `None`: the run is not under way.
+    current: Option<(Stamps, Arc<str>)>,
     /// When the next look is due.
     due: Option<Instant>,
 }
@@ -61,10 +61,10 @@ impl Glance {
     fn look(&mut self, path: &Path) -> Option<(Stamps, Arc<str>)> {
         if self.pause().is_zero() {
             let begun = Instant::now();
-            self.told = read(path, self.told.take());
-            self.due = Some(Instant::now() + PAUSE.max(begun.elapsed() * PATIENCE));
+            self.current = read(path, self.current.take());
+            self.due = Some(Instant::now() + PAUSE.max(begun.elapsed() * PAUSE_PER_READ));
         }
-        self.told.clone()
+        self.current.clone()
     }
 
     /// The time until the next look.
@@ -73,11 +73,11 @@ impl Glance {
     }
 }
 
-/// What is to be told of a run, where `before` was told of it.
+/// The page parts of a run, where `before` was sent last.
 fn read(path: &Path, before: Option<(Stamps, Arc<str>)>) -> Option<(Stamps, Arc<str>)> {
-    let stamps = (Stamp::of(&path.join(RUN_JSON)), Stamp::of(&path.join(TIMELINE)));
+    let stamps = (Stamp::from_file(&path.join(RUN_JSON)), Stamp::from_file(&path.join(TIMELINE)));
     let (run, summary) = result_types::under_way(path).ok()??;
-    let same = before.filter(|(told, _)| *told == stamps);
+    let same = before.filter(|(seen, _)| *seen == stamps);
     // The events' format has no way to tell a carriage return.
     Some(same.unwrap_or_else(|| (stamps, report::live_parts(&run, &summary).replace('\r', " ").into())))
 }
@@ -100,7 +100,7 @@ struct Viewer {
 }
 
 fn stream(site: &Site, path: PathBuf) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
-    let viewer = Viewer { glance: site.glances.of(&path), path, seen: None, pause: Duration::ZERO };
+    let viewer = Viewer { glance: site.glances.for_run(&path), path, seen: None, pause: Duration::ZERO };
     unfold(Some(viewer), async |viewer| {
         let mut viewer = viewer?;
         loop {
@@ -110,10 +110,10 @@ fn stream(site: &Site, path: PathBuf) -> impl Stream<Item = Result<Event, Infall
                 let mut glance = glance.lock().unwrap_or_else(PoisonError::into_inner);
                 (glance.look(&path), glance.pause())
             });
-            let (told, pause) = look.await.unwrap_or_default();
+            let (current, pause) = look.await.unwrap_or_default();
             viewer.pause = pause;
             // Browsers pass over an event without data.
-            let Some((stamps, text)) = told else {
+            let Some((stamps, text)) = current else {
                 return Some((Ok(Event::default().event("end").data("the run has ended")), None));
             };
             if viewer.seen != Some(stamps) {
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn all_who_look_share_one_glance_which_goes_with_the_last() {
         let glances = Glances::default();
-        let (first, second) = (glances.of(Path::new("run")), glances.of(Path::new("run")));
+        let (first, second) = (glances.for_run(Path::new("run")), glances.for_run(Path::new("run")));
         assert!(Arc::ptr_eq(&first, &second));
         drop((first, second));
-        let other = glances.of(Path::new("other"));
+        let other = glances.for_run(Path::new("other"));
         let watched = glances.watched.lock().unwrap();
         assert!(watched.len() == 1 && watched["other".as_ref() as &Path].ptr_eq(&Arc::downgrade(&other)));
     }

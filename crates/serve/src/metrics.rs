@@ -21,7 +21,7 @@ use crate::{ServeError, connections};
 /// A server of metrics, on a thread of its own; it ends with this value.
 pub struct MetricsServer {
     address: SocketAddr,
-    told: watch::Sender<Arc<Families>>,
+    sender: watch::Sender<Arc<Families>>,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
@@ -36,11 +36,11 @@ impl MetricsServer {
         let listener = TcpListener::bind(listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let (told, tells) = watch::channel(Arc::default());
+        let (sender, receiver) = watch::channel(Arc::default());
         let guard = Arc::new(address.ip().is_loopback().then(|| Guard::new(address, Vec::new(), None)));
         let router = Router::new()
             .route("/metrics", get(metrics))
-            .with_state(tells)
+            .with_state(receiver)
             .layer(middleware::from_fn_with_state(guard, named));
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -51,7 +51,7 @@ impl MetricsServer {
                 }
             });
         });
-        Ok(MetricsServer { address, told, running: Some((stop, thread)) })
+        Ok(MetricsServer { address, sender, running: Some((stop, thread)) })
     }
 
     /// Where it listens.
@@ -62,7 +62,7 @@ impl MetricsServer {
 
     /// Puts these in the place of those before.
     pub fn tell(&self, families: Arc<Families>) {
-        self.told.send_replace(families);
+        self.sender.send_replace(families);
     }
 }
 
@@ -75,11 +75,12 @@ impl Drop for MetricsServer {
     }
 }
 
-async fn metrics(State(tells): State<watch::Receiver<Arc<Families>>>, headers: HeaderMap) -> Response {
-    let families = tells.borrow().clone();
-    let answer = match wants_protobuf(&headers) {
-        true => ([(CONTENT_TYPE, PROTOBUF_FORMAT)], families.protobuf()).into_response(),
-        false => ([(CONTENT_TYPE, TEXT_FORMAT)], families.text()).into_response(),
+async fn metrics(State(receiver): State<watch::Receiver<Arc<Families>>>, headers: HeaderMap) -> Response {
+    let families = receiver.borrow().clone();
+    let answer = if wants_protobuf(&headers) {
+        ([(CONTENT_TYPE, PROTOBUF_FORMAT)], families.protobuf()).into_response()
+    } else {
+        ([(CONTENT_TYPE, TEXT_FORMAT)], families.text()).into_response()
     };
     ([(VARY, "accept")], answer).into_response()
 }

@@ -56,14 +56,15 @@ impl Root {
     /// Refuses a result that leads elsewhere by a link, or holds what can't be read as a file, or is too large to be.
     pub(crate) fn examine(&self, path: &Path) -> Result<(), String> {
         // Level by level, so that each folder is looked into once, from its shortest way, in whatever circles links lead.
-        let (mut level, mut seen) = (vec![path.to_owned()], HashSet::new());
+        let mut level = vec![path.to_owned()];
+        let mut seen = HashSet::new();
         for _ in 0..=DEPTH {
             let mut below = Vec::new();
             for path in &level {
                 if let Some(folder) = self.examine_one(path)?.filter(|folder| seen.insert(folder.clone())) {
-                    let told = |e: io::Error| format!("{}: {e}", self.address(path));
-                    for entry in fs::read_dir(&folder).map_err(told)? {
-                        below.push(path.join(entry.map_err(told)?.file_name()));
+                    let failed = |e: io::Error| format!("{}: {e}", self.address(path));
+                    for entry in fs::read_dir(&folder).map_err(failed)? {
+                        below.push(path.join(entry.map_err(failed)?.file_name()));
                     }
                 }
             }
@@ -96,8 +97,8 @@ impl Root {
         path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// A message without the place of the folder on this machine, which is nobody's business.
-    pub(crate) fn told(&self, message: &str) -> String {
+    /// A message without the path of the served folder on this machine, which readers need not know.
+    pub(crate) fn without_place(&self, message: &str) -> String {
         message.replace(&format!("{}/", self.path.display()), "")
     }
 }

@@ -85,8 +85,10 @@ async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) ->
 }
 
 fn admitted(site: &Site, request: &Request) -> Result<(), Box<Response>> {
-    let (headers, uri, guard) = (request.headers(), request.uri(), &site.guard);
-    let refuse = |refusal| Box::new(told(refusal));
+    let headers = request.headers();
+    let uri = request.uri();
+    let guard = &site.guard;
+    let refuse = |refusal| Box::new(refusal_response(refusal));
     guard.knows(headers, uri).map_err(refuse)?;
     if let Some(answer) = shown_token(site, request.method(), uri) {
         return Err(Box::new(answer));
@@ -115,7 +117,7 @@ fn shown_token(site: &Site, method: &Method, uri: &Uri) -> Option<Response> {
     Some(([(SET_COOKIE, cookie)], Redirect::to(&format!("{path}{mark}{}", query.join("&")))).into_response())
 }
 
-fn told(refusal: Refusal) -> Response {
+fn refusal_response(refusal: Refusal) -> Response {
     match refusal {
         Refusal::Name => (
             StatusCode::MISDIRECTED_REQUEST,
@@ -167,7 +169,7 @@ async fn in_turn(site: Arc<Site>, read: impl FnOnce(&Site) -> Response + Send + 
 async fn results(State(site): State<Arc<Site>>, Query(fields): Fields, uri: Uri) -> Response {
     in_turn(site, move |site| {
         let entries = site.catalog.list(&site.root);
-        list::page(&site.place, &Asked::of(&fields), &entries, &site.tags.read(&site.root), &uri)
+        list::page(&site.place, &Asked::from_fields(&fields), &entries, &site.tags.read(&site.root), &uri)
     })
     .await
 }
@@ -197,7 +199,7 @@ impl Site {
     /// What lies at an address, if it is a result.
     fn find(&self, address: &str) -> Option<(PathBuf, &'static ResultType)> {
         let path = self.root.find(address)?;
-        let kind = result_types::of(&path)?;
+        let kind = result_types::detect(&path)?;
         Some((path, kind))
     }
 
@@ -225,7 +227,7 @@ impl Site {
         }
         match (kind.page)(&path) {
             Ok(page) => self.finished(page, kind, address, &way),
-            Err(why) => damaged(&self.root.told(&why), &way),
+            Err(why) => damaged(&self.root.without_place(&why), &way),
         }
     }
 
@@ -275,7 +277,7 @@ impl Site {
     fn series(&self, path: &Path) -> Option<(String, String)> {
         let above = path.ancestors().skip(1).take_while(|above| *above != self.root.path());
         let (above, kind) =
-            above.filter_map(|above| Some((above, result_types::of(above)?))).find(|(_, kind)| kind.is_series)?;
+            above.filter_map(|above| Some((above, result_types::detect(above)?))).find(|(_, kind)| kind.is_series)?;
         let address = self.root.address(above);
         Some((address.clone(), format!("/{}/{}", kind.section, escaped(&address))))
     }

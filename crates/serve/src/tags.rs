@@ -12,10 +12,10 @@ use crate::root::Root;
 pub(crate) const TAGS_JSON: &str = "tags.json";
 
 /// Tags that a result may have.
-const MOST: usize = 20;
+const MAX_TAGS: usize = 20;
 
 /// Characters of a tag.
-const LONGEST: usize = 40;
+const MAX_TAG_CHARS: usize = 40;
 
 /// The tags of all results, by address.
 pub(crate) type Tags = BTreeMap<String, Vec<String>>;
@@ -50,12 +50,13 @@ impl TagFile {
         let tags = parsed(words)?;
         let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = self.read_or_why(root)?;
-        match tags.is_empty() {
-            true => drop(all.remove(address)),
-            false => drop(all.insert(address.to_owned(), tags)),
+        if tags.is_empty() {
+            all.remove(address);
+        } else {
+            all.insert(address.to_owned(), tags);
         }
         let text = serde_json::to_vec_pretty(&all).map_err(|e| e.to_string())?;
-        write_whole(&self.path, &text).map_err(|e| root.told(&e.to_string()))
+        write_whole(&self.path, &text).map_err(|e| root.without_place(&e.to_string()))
     }
 }
 
@@ -65,11 +66,11 @@ fn parsed(words: &str) -> Result<Vec<String>, String> {
         words.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
     tags.sort();
     tags.dedup();
-    if tags.len() > MOST {
-        return Err(format!("more than {MOST} tags"));
+    if tags.len() > MAX_TAGS {
+        return Err(format!("more than {MAX_TAGS} tags"));
     }
-    match tags.iter().find(|tag| tag.chars().count() > LONGEST || tag.chars().any(char::is_control)) {
-        Some(_) => Err(format!("a tag is a line of at most {LONGEST} characters")),
+    match tags.iter().find(|tag| tag.chars().count() > MAX_TAG_CHARS || tag.chars().any(char::is_control)) {
+        Some(_) => Err(format!("a tag is a line of at most {MAX_TAG_CHARS} characters")),
         None => Ok(tags),
     }
 }

@@ -412,15 +412,15 @@ impl Bench<'_> {
         }
         let times = |at: usize| self.variants[at].times_ms.clone();
         let pairs: Vec<(f64, f64)> = times(0).into_iter().zip(times(1)).collect();
-        result.comparison = Speedup::of(&pairs);
-        result.before.timing = Timing::of_warm(vec![times(0)]);
-        result.after.timing = Timing::of_warm(vec![times(1)]);
+        result.comparison = Speedup::from_pairs(&pairs);
+        result.before.timing = Timing::from_warm_sessions(vec![times(0)]);
+        result.after.timing = Timing::from_warm_sessions(vec![times(1)]);
         result.before.retries = self.variants[0].retries;
         result.after.retries = self.variants[1].retries;
         if !self.lesson.curve.is_empty() {
             let sizes = [self.lesson.before.size, self.lesson.after.size].into_iter().flatten();
             for (at, size) in sizes.chain(self.lesson.curve.iter().copied()).enumerate() {
-                let timing = Timing::of_warm(vec![times(at)]);
+                let timing = Timing::from_warm_sessions(vec![times(at)]);
                 let (median_ms, interval_ms) = (timing.median_ms, timing.interval_ms);
                 result.curve.push(CurvePoint { size, median_ms, interval_ms });
             }
@@ -466,9 +466,9 @@ impl Bench<'_> {
             written.push((write_medians[0], write_medians[1]));
         }
         let [before, after] = times;
-        result.before.timing = Timing::of_warm(vec![before]);
-        result.after.timing = Timing::of_warm(vec![after]);
-        result.comparison = Speedup::of(&pairs);
+        result.before.timing = Timing::from_warm_sessions(vec![before]);
+        result.after.timing = Timing::from_warm_sessions(vec![after]);
+        result.comparison = Speedup::from_pairs(&pairs);
         result.space = match bytes {
             [Some(before_bytes), Some(after_bytes)] => Some(Space { before_bytes, after_bytes }),
             _ => None,
@@ -483,7 +483,7 @@ impl Bench<'_> {
                 .unwrap_or_default(),
             before_ms: median_of(&written.iter().map(|pair| pair.0).collect::<Vec<_>>()),
             after_ms: median_of(&written.iter().map(|pair| pair.1).collect::<Vec<_>>()),
-            speedup: Speedup::of(&written),
+            speedup: Speedup::from_pairs(&written),
         });
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::summary::TransactionSummary;
 use super::{Case, Finding, Judgement, LEFT, percent};
 
 /// Fewest think times whose mean says anything.
-const FEWEST_THINKS: u64 = 100;
+const MIN_THINKS: u64 = 100;
 
 /// What the histogram and the timer don't resolve: three digits, and a millisecond.
 fn resolution_ms(ms: f64) -> f64 {
@@ -34,10 +34,10 @@ pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
 fn share(rule: &TransactionRule, figures: &TransactionSummary, total: u64) -> Finding {
     let title = format!("{} share of the mix", rule.title);
     let Some(minimum) = rule.minimum_share else {
-        return Finding::of(title, &rule.share_clause, "").figure(percent(figures.share)).not_applicable("no minimum");
+        return Finding::new(title, &rule.share_clause, "").figure(percent(figures.share)).not_applicable("no minimum");
     };
     let finding =
-        Finding::of(title, &rule.share_clause, format!(">= {}", percent(minimum))).figure(percent(figures.share));
+        Finding::new(title, &rule.share_clause, format!(">= {}", percent(minimum))).figure(percent(figures.share));
     if total == 0 {
         return finding.not_judged("no transaction was completed");
     }
@@ -55,8 +55,11 @@ fn share(rule: &TransactionRule, figures: &TransactionSummary, total: u64) -> Fi
 fn keying(case: Case<'_>, rule: &TransactionRule, figures: &TransactionSummary) -> Finding {
     let minimum = rule.keying_seconds * 1000.0;
     let served = figures.keying;
-    let finding =
-        Finding::of(format!("{} keying time", rule.title), &rule.waits_clause, format!(">= {} s", rule.keying_seconds));
+    let finding = Finding::new(
+        format!("{} keying time", rule.title),
+        &rule.waits_clause,
+        format!(">= {} s", rule.keying_seconds),
+    );
     if !case.run.plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
@@ -75,15 +78,16 @@ fn keying(case: Case<'_>, rule: &TransactionRule, figures: &TransactionSummary) 
 /// Mean think time as served (5.2.5.4).
 fn think(case: Case<'_>, rule: &TransactionRule, figures: &TransactionSummary) -> Finding {
     let served = figures.think;
-    let (least, interval) = (rule.mean_think_seconds, case.summary.measured_seconds);
+    let least = rule.mean_think_seconds;
+    let interval = case.summary.measured_seconds;
     let mut finding =
-        Finding::of(format!("{} mean think time", rule.title), &rule.waits_clause, format!(">= {least} s"));
+        Finding::new(format!("{} mean think time", rule.title), &rule.waits_clause, format!(">= {least} s"));
     if !case.run.plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
     finding = finding.figure(format!("{:.3} s", served.mean / 1000.0));
-    if served.count < FEWEST_THINKS {
-        return finding.not_judged(format!("{} served; judged from {FEWEST_THINKS}", served.count));
+    if served.count < MIN_THINKS {
+        return finding.not_judged(format!("{} served; judged from {MIN_THINKS}", served.count));
     }
     let minimum = mean_inside(least, interval) * 1000.0;
     if least * 1000.0 - minimum > resolution_ms(minimum) {
@@ -124,7 +128,7 @@ fn window(rule: &TallyRule, tally: Tally) -> Finding {
         TallyKind::Share => percent(value),
         TallyKind::Mean => format!("{value:.3}"),
     };
-    let finding = Finding::of(&rule.name, &rule.clause, format!("{} - {}", shown(rule.low), shown(rule.high)));
+    let finding = Finding::new(&rule.name, &rule.clause, format!("{} - {}", shown(rule.low), shown(rule.high)));
     let Some(figure) = tally.figure() else {
         return finding.not_judged("there was none to count");
     };

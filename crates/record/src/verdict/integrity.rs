@@ -6,7 +6,7 @@ use crate::run::{CheckCounts, CheckResult, NOT_ASKED_FOR, TransactionCounts};
 use super::{Case, Finding, Judgement, percent};
 
 /// Largest share of transactions that may fail for other reasons than integrity.
-const MOST_ERRORS: f64 = 0.01;
+const MAX_ERRORS: f64 = 0.01;
 
 pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
     let mut findings = vec![integrity(case), errors(case)];
@@ -21,7 +21,7 @@ pub(super) fn judge(case: Case<'_>) -> Vec<Finding> {
 /// Everything acknowledged, looked up by its key, if that was done (3.5.4).
 fn audit(case: Case<'_>) -> Option<Finding> {
     let audit = case.run.audit.as_ref()?;
-    let finding = Finding::of("acknowledged transactions missing", "3.5.4", "0").figure(audit.missing().to_string());
+    let finding = Finding::new("acknowledged transactions missing", "3.5.4", "0").figure(audit.missing().to_string());
     Some(if audit.passed { finding.pass() } else { finding.fail(audit.detail.clone()) })
 }
 
@@ -31,7 +31,7 @@ const WITHOUT_DATA: &str = "the target keeps no data";
 /// There is a database at all.
 fn data(case: Case<'_>) -> Option<Finding> {
     let why = "it only answers: nothing was measured but the tool itself";
-    let finding = || Finding::of(WITHOUT_DATA, "", "it keeps some").judged(Judgement::Deviation, why);
+    let finding = || Finding::new(WITHOUT_DATA, "", "it keeps some").judged(Judgement::Deviation, why);
     case.run.target.without_data.then(finding)
 }
 
@@ -58,7 +58,7 @@ fn integrity(case: Case<'_>) -> Finding {
         .map(|counts| counts.failures.integrity + counts.deferred.failures.integrity)
         .sum();
     let finding =
-        Finding::of("rows missing or miscounted", &case.run.plan.errors_clause, "0").figure(broken.to_string());
+        Finding::new("rows missing or miscounted", &case.run.plan.errors_clause, "0").figure(broken.to_string());
     match broken {
         0 => finding.pass(),
         _ => {
@@ -72,7 +72,7 @@ fn errors(case: Case<'_>) -> Finding {
     let (failures, attempts) = failures(case);
     let other = failures.total() - failures.integrity;
     let finding =
-        Finding::of("transactions that failed", &case.run.plan.errors_clause, format!("<= {}", percent(MOST_ERRORS)));
+        Finding::new("transactions that failed", &case.run.plan.errors_clause, format!("<= {}", percent(MAX_ERRORS)));
     if attempts == 0 {
         return finding.not_judged("no transaction was tried");
     }
@@ -84,7 +84,7 @@ fn errors(case: Case<'_>) -> Finding {
     );
     if other == 0 {
         finding.pass()
-    } else if share > MOST_ERRORS {
+    } else if share > MAX_ERRORS {
         finding.fail(causes)
     } else {
         finding.judged(Judgement::Deviation, causes)
@@ -97,7 +97,7 @@ fn skips(case: Case<'_>) -> Option<Finding> {
     let deferred = case.summary.transactions.iter().filter_map(|figures| figures.deferred.as_ref());
     let (skipped, completed) = deferred.fold((0, 0), |(s, c), d| (s + d.skipped, c + d.completed));
     let limit = format!("<= {} or {}", percent(rule.max_share), rule.max_count);
-    let finding = Finding::of("skipped deferred transactions", &rule.clause, limit);
+    let finding = Finding::new("skipped deferred transactions", &rule.clause, limit);
     if completed == 0 {
         return Some(finding.not_judged("none was completed"));
     }
@@ -112,7 +112,7 @@ fn skips(case: Case<'_>) -> Option<Finding> {
 
 /// The consistency conditions (3.3.2).
 fn checks(case: Case<'_>) -> Finding {
-    let finding = Finding::of("consistency conditions", "", "all hold");
+    let finding = Finding::new("consistency conditions", "", "all hold");
     if case.run.target.without_data {
         return finding.not_applicable(WITHOUT_DATA);
     }
@@ -120,7 +120,7 @@ fn checks(case: Case<'_>) -> Finding {
         return finding.not_judged("not checked in this run");
     };
     let failed: Vec<_> = checks.iter().filter(|check| !check.passed).collect();
-    let finding = finding.figure(CheckCounts::of(checks).to_string());
+    let finding = finding.figure(CheckCounts::from_checks(checks).to_string());
     if failed.is_empty() && checks.iter().any(|check| check.skipped.as_deref() == Some(NOT_ASKED_FOR)) {
         return finding.not_judged("not all checked in this run");
     }
@@ -138,7 +138,7 @@ fn checks(case: Case<'_>) -> Finding {
 
 /// Nothing acknowledged may be missing.
 fn reconciliation(case: Case<'_>) -> Finding {
-    let finding = Finding::of("acknowledged work kept", "", "none missing");
+    let finding = Finding::new("acknowledged work kept", "", "none missing");
     if case.run.target.without_data {
         return finding.not_applicable(WITHOUT_DATA);
     }

@@ -1,12 +1,12 @@
 //! Rules on the rate: its ceiling, its floor, the length of the interval, its steadiness.
 
-use crate::statistics::{self, FEWEST_BINS, needed_sample};
+use crate::statistics::{self, MIN_BINS, needed_sample};
 
 use super::{Case, Finding, Judgement, LEFT, percent};
 
 /// Shortest interval in which the ceiling says anything, seconds: in less, the terminals' first
 /// transactions may still come in step.
-const SHORTEST_FOR_CEILING: f64 = 60.0;
+const MIN_SECONDS_FOR_CEILING: f64 = 60.0;
 
 /// Least change over the interval, of the mean rate, that is a trend worth failing for.
 const MATERIAL_TREND: f64 = 0.10;
@@ -31,7 +31,7 @@ fn headline(case: Case<'_>) -> (f64, f64) {
 /// Anything at all: a rate of nothing is no result.
 fn measured(case: Case<'_>) -> Finding {
     let (count, minutes) = headline(case);
-    let finding = Finding::of("transactions of the metric completed", "", ">= 1").figure(format!("{count}"));
+    let finding = Finding::new("transactions of the metric completed", "", ">= 1").figure(format!("{count}"));
     if count > 0.0 && minutes > 0.0 { finding.pass() } else { finding.fail("nothing was measured") }
 }
 
@@ -41,7 +41,7 @@ fn ceiling(case: Case<'_>) -> Finding {
     let (count, minutes) = headline(case);
     let rate = plan.ceiling_per_warehouse * f64::from(plan.warehouses);
     let finding =
-        Finding::of("rate below the ceiling of the waits", &plan.scale.clause, format!("<= {rate:.2} a minute"));
+        Finding::new("rate below the ceiling of the waits", &plan.scale.clause, format!("<= {rate:.2} a minute"));
     if !plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
@@ -55,8 +55,8 @@ fn ceiling(case: Case<'_>) -> Finding {
         finding.pass()
     } else if count <= most + 4.0 * most.sqrt() {
         finding.judged(Judgement::Pass, "above, but within chance")
-    } else if case.summary.measured_seconds < SHORTEST_FOR_CEILING {
-        finding.not_judged(format!("above, but the interval is shorter than {SHORTEST_FOR_CEILING} s"))
+    } else if case.summary.measured_seconds < MIN_SECONDS_FOR_CEILING {
+        finding.not_judged(format!("above, but the interval is shorter than {MIN_SECONDS_FOR_CEILING} s"))
     } else {
         finding.fail("impossible with the keying and think times of the standard, even if every answer were instant")
     }
@@ -74,7 +74,7 @@ fn floor(case: Case<'_>) -> Finding {
     let configured = f64::from(plan.loaded_warehouses.max(plan.total_warehouses).max(plan.warehouses)) * share;
     let least = plan.scale.min_per_warehouse;
     let finding =
-        Finding::of("rate per configured warehouse", &plan.scale.clause, format!(">= {least} a minute per warehouse"));
+        Finding::new("rate per configured warehouse", &plan.scale.clause, format!(">= {least} a minute per warehouse"));
     if !plan.is_standard() {
         return finding.not_applicable(LEFT);
     }
@@ -101,7 +101,7 @@ fn floor(case: Case<'_>) -> Finding {
 fn interval(case: Case<'_>) -> Finding {
     let plan = &case.run.plan;
     let seconds = case.summary.measured_seconds;
-    let finding = Finding::of(
+    let finding = Finding::new(
         "length of the measurement interval",
         &plan.interval_clause,
         format!(">= {} s", plan.standard_interval_seconds),
@@ -120,19 +120,19 @@ fn interval(case: Case<'_>) -> Finding {
 /// No trend of the rate inside the interval: steady state (5.5.1.1).
 fn trend(case: Case<'_>) -> Finding {
     let plan = &case.run.plan;
-    let finding = Finding::of(
+    let finding = Finding::new(
         "trend of the rate over the interval",
         &plan.steady_state_clause,
         format!("within +-{:.0} %", MATERIAL_TREND * 100.0),
     );
     let bins = plan.headline().map(|index| statistics::bins(case.timeline, index)).unwrap_or_default();
-    let trend = (bins.len() >= FEWEST_BINS).then(|| statistics::trend(&bins)).flatten();
+    let trend = (bins.len() >= MIN_BINS).then(|| statistics::trend(&bins)).flatten();
     let Some(trend) = trend else {
         let (count, _) = headline(case);
         return finding.not_judged(format!(
-            "{count} transactions make {} stretches; judged from {FEWEST_BINS} of at least {}",
+            "{count} transactions make {} stretches; judged from {MIN_BINS} of at least {}",
             bins.len(),
-            statistics::FEWEST_PER_BIN
+            statistics::MIN_PER_BIN
         ));
     };
     let finding = finding.figure(format!("{:+.1} %", trend.change * 100.0));
@@ -150,11 +150,11 @@ fn trend(case: Case<'_>) -> Finding {
 fn step(case: Case<'_>) -> Finding {
     let plan = &case.run.plan;
     let limit = format!("within +-{:.0} %", MATERIAL_STEP * 100.0);
-    let finding = Finding::of("greatest step of the rate inside the interval", &plan.steady_state_clause, limit);
+    let finding = Finding::new("greatest step of the rate inside the interval", &plan.steady_state_clause, limit);
     let bins = plan.headline().map(|index| statistics::bins(case.timeline, index)).unwrap_or_default();
-    let step = (bins.len() >= FEWEST_BINS).then(|| statistics::step(&bins)).flatten();
+    let step = (bins.len() >= MIN_BINS).then(|| statistics::step(&bins)).flatten();
     let Some(step) = step else {
-        return finding.not_judged(format!("{} stretches; judged from {FEWEST_BINS}", bins.len()));
+        return finding.not_judged(format!("{} stretches; judged from {MIN_BINS}", bins.len()));
     };
     let from = case.summary.measured_seconds * step.at as f64 / bins.len() as f64;
     let finding = finding.figure(format!("{:+.1} % from {from:.0} s on", step.change * 100.0));

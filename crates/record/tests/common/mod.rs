@@ -1,6 +1,7 @@
 //! A plan, and runs of it made up figure by figure.
 #![allow(dead_code, reason = "each test binary uses its share")]
 
+use record::labels::Labels;
 use record::plan::{Plan, ScaleRule, SkipRule, TallyKind, TallyRule, TransactionRule};
 use record::recorder::{Clock, Outcome, Phase, Recorder, Sample};
 use record::run::{Ended, Reconciliation, RunRecord};
@@ -52,6 +53,7 @@ pub(crate) fn plan(warehouses: u32, seconds: f64) -> Plan {
     use TallyKind::{Mean, Share};
     Plan {
         workload: "tpcc".into(),
+        labels: Labels::tpcc(),
         warehouses,
         first_warehouse: 1,
         total_warehouses: warehouses,
@@ -93,6 +95,16 @@ pub(crate) fn plan(warehouses: u32, seconds: f64) -> Plan {
         errors_clause: "2.3.6".into(),
         ..Plan::default()
     }
+}
+
+/// A record as it is read from a `run.json` of version 1, whose plan has no labels.
+pub(crate) fn without_labels(record: &RunRecord) -> RunRecord {
+    let mut document = serde_json::to_value(record).unwrap();
+    document["plan"].as_object_mut().unwrap().remove("labels").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    record::folder::read_record(&path).unwrap()
 }
 
 /// A run as it came out of its recorders, for tests to bend and judge.

@@ -155,8 +155,11 @@ const EMPTY_IN_A_SPAN: usize = 2;
 /// The first span's offset is the number of its first bucket; that of others is how many buckets are left out before
 /// them. There is always a span, even of no bucket: by this it is known that the histogram is a native one.
 fn spans(first: i32, counts: &[u64]) -> (Vec<BucketSpan>, Vec<i64>) {
-    let (mut spans, mut deltas) = (Vec::new(), Vec::new());
-    let (mut offset, mut length, mut before) = (first, 0, 0);
+    let mut spans = Vec::new();
+    let mut deltas = Vec::new();
+    let mut offset = first;
+    let mut length = 0;
+    let mut before = 0;
     let mut rest = counts;
     while let Some(count) = rest.first() {
         let empty = rest.iter().take_while(|count| **count == 0).count();

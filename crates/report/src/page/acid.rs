@@ -4,16 +4,13 @@ use maud::{Markup, html};
 use record::acid::{AcidResult, LevelResult};
 
 use super::table::table;
-use super::{Page, not_audited};
-use crate::acid::{conclusion, consistency, database, is_offered, rows, told};
+use super::{Page, one_line};
+use crate::acid::{conclusion, consistency, database, is_offered, notable, rows};
 
 /// The page of the ACID tests.
 #[must_use]
 pub fn acid_page(result: &AcidResult) -> Page {
-    let headline = match result.passes() {
-        true => "ACID as clause 3 asks for it",
-        false => "Not ACID as clause 3 asks for it",
-    };
+    let headline = if result.passes() { "ACID as clause 3 asks for it" } else { "Not ACID as clause 3 asks for it" };
     let header = html! {
         header {
             p.brand { "weighbridge" }
@@ -39,7 +36,7 @@ pub fn acid_page(result: &AcidResult) -> Page {
         }
         @for level in result.levels.iter().filter(|level| is_offered(level)) { (stories(level)) }
     };
-    Page { title: "ACID tests".into(), header, content, footer: html! { p { (not_audited("tpcc")) } } }
+    Page { title: "ACID tests".into(), header, content, footer: html! { p { (one_line(crate::NOT_AUDITED)) } } }
 }
 
 fn half(result: &AcidResult, required: bool) -> Markup {
@@ -52,13 +49,13 @@ fn half(result: &AcidResult, required: bool) -> Markup {
 
 fn stories(level: &LevelResult) -> Markup {
     let id = format!("level-{}", level.isolation);
-    let told: Vec<Vec<String>> = told(level).map(|test| vec![test.name.clone(), test.seen.clone()]).collect();
+    let stories: Vec<Vec<String>> = notable(level).map(|test| vec![test.name.clone(), test.seen.clone()]).collect();
     html! {
         section id=(id) aria-labelledby={ (id) "-h" } {
             h2 id={ (id) "-h" } { (level.isolation) }
             p { "This level " (conclusion(level)) "." }
-            @if !told.is_empty() {
-                (table(&format!("What was seen at {}", level.isolation), &["<test", "<seen"], &told))
+            @if !stories.is_empty() {
+                (table(&format!("What was seen at {}", level.isolation), &["<test", "<seen"], &stories))
             }
         }
     }

@@ -12,15 +12,15 @@ use crate::advice::{HEADER, proposed, row};
 #[must_use]
 pub fn advice_page(all: &[Advice]) -> Page {
     let first = all.first();
-    let told = |of: fn(&Advice) -> String| first.map(of).unwrap_or_default();
+    let fact = |of: fn(&Advice) -> String| first.map(of).unwrap_or_default();
     let header = html! {
         header {
             p.brand { "weighbridge" }
             h1 { "What may help a statement" }
             (facts(&[
-                ("Database", told(|advice| advice.target.version.clone())),
-                ("Where", told(|advice| advice.target.url.clone())),
-                ("Begun", told(|advice| advice.started_at.map_or_else(String::new, |at| format!("{at:.0}")))),
+                ("Database", fact(|advice| advice.target.version.clone())),
+                ("Where", fact(|advice| advice.target.url.clone())),
+                ("Begun", fact(|advice| advice.started_at.map_or_else(String::new, |at| format!("{at:.0}")))),
             ]))
         }
     };

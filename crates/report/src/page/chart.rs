@@ -18,7 +18,7 @@ pub(super) struct Chart {
     /// What it shows, in a sentence or two.
     pub(super) says: String,
     /// What it would tell somebody who can't see it: the figures that matter.
-    pub(super) told: String,
+    pub(super) summary: String,
     /// The horizontal axis.
     pub(super) x: Axis,
     /// The vertical axis.
@@ -145,7 +145,7 @@ impl Chart {
         html! {
             svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-labelledby={ (id) "-t " (id) "-d" } {
                 title id={ (id) "-t" } { (self.title) }
-                desc id={ (id) "-d" } { (self.says) " " (self.told) }
+                desc id={ (id) "-d" } { (self.says) " " (self.summary) }
                 text.axis-title x="0" y="12" { (self.y.title) }
                 (self.y_ticks(frame))
                 g.x-ticks { (self.x_ticks(frame)) }

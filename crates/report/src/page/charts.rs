@@ -37,16 +37,16 @@ struct SeriesSpec<'a> {
 const WHOLE: f64 = 5.0;
 
 /// Marks of trouble that a chart can bear.
-const MOST_MARKS: usize = 24;
+const MAX_MARKS: usize = 24;
 
 /// Fewest headline transactions a second for which a second by itself has a rate and a percentile.
-const FEWEST_PER_SECOND: f64 = 10.0;
+const MIN_PER_SECOND: f64 = 10.0;
 
 impl<'a> RunCharts<'a> {
-    pub(super) fn of(run: &'a OpenedRun, summary: &'a Summary) -> Self {
+    pub(super) fn for_run(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let headline = run.record.plan.headline().unwrap_or(0);
         let title = run.record.plan.transactions.get(headline).map_or("", |rule| rule.title.as_str());
-        let time_buckets = TimeBuckets::of(&run.timeline, headline);
+        let time_buckets = TimeBuckets::from_rows(&run.timeline, headline);
         let (end, interval) = (time_buckets.end(), time_buckets.interval());
         RunCharts { run, summary, headline, title, end, interval, time_buckets }
     }
@@ -54,7 +54,7 @@ impl<'a> RunCharts<'a> {
     /// Those of a run that is under way, with room for what is to come.
     pub(super) fn under_way(run: &'a OpenedRun, summary: &'a Summary) -> Self {
         let plan = &run.record.plan;
-        let pictures = RunCharts::of(run, summary);
+        let pictures = RunCharts::for_run(run, summary);
         // The interval goes on as long as nothing else has come after it.
         let goes_on = pictures.time_buckets.list.last().is_some_and(|bucket| bucket.stage == Stage::Measured);
         let to = |from: f64, to: f64| if goes_on { to.max(from + plan.duration_seconds) } else { to };
@@ -92,7 +92,7 @@ impl<'a> RunCharts<'a> {
         series.push(Series { name, colour, shape: Shape::Line(points) });
         let nopm = self.summary.nopm;
         let mut marks = self.interval_marks();
-        marks.extend(self.trouble_marks());
+        marks.extend(self.outage_marks());
         if nopm > 0.0 {
             marks.push(Mark::Level(nopm, format!("{} a minute in the interval", rate(nopm))));
         }
@@ -107,7 +107,7 @@ impl<'a> RunCharts<'a> {
                  counts, what is shaded does not. The database's checkpoints are not recorded.",
                 self.title
             ),
-            told: format!(
+            summary: format!(
                 "In the interval {} a minute, 95 % interval {} to {}; over the whole run between {} and {}.",
                 rate(nopm),
                 rate(interval.low),
@@ -125,7 +125,8 @@ impl<'a> RunCharts<'a> {
     pub(super) fn all_types(&self) -> Chart {
         let list = &self.time_buckets.list;
         let mut floor = vec![0.0; list.len()];
-        let (mut series, mut columns) = (Vec::new(), Vec::new());
+        let mut series = Vec::new();
+        let mut columns = Vec::new();
         for (index, rule) in self.run.record.plan.transactions.iter().enumerate() {
             let rates: Vec<f64> = list.iter().map(|s| s.per_minute(s.done(index))).collect();
             let band = list.iter().zip(floor.iter_mut()).zip(&rates).map(|((bucket, floor), rate)| {
@@ -145,7 +146,7 @@ impl<'a> RunCharts<'a> {
                 "Completed transactions of all types a minute, laid one upon the other: {} at the bottom, the sum at the top.",
                 self.title
             ),
-            told: format!("In the interval {} a minute of all types.", rate(self.summary.total_per_minute)),
+            summary: format!("In the interval {} a minute of all types.", rate(self.summary.total_per_minute)),
             y: Axis::linear("transactions a minute", most),
             ..self.timed(series, columns)
         }
@@ -181,7 +182,7 @@ impl<'a> RunCharts<'a> {
                 self.title,
                 self.time_buckets.note("the worst second in it")
             ),
-            told: format!(
+            summary: format!(
                 "In the interval: median {} ms, 90th percentile {} ms, 99th {} ms, slowest {} ms.",
                 ms(response.count, response.p50),
                 ms(response.count, response.p90),
@@ -197,7 +198,7 @@ impl<'a> RunCharts<'a> {
     /// Response time against throughput (5.6.2), as far as one run tells; none if a second completes too few.
     pub(super) fn response_against_throughput(&self) -> Option<Chart> {
         const CELLS: (f64, f64) = (340.0, 130.0);
-        if self.summary.nopm < FEWEST_PER_SECOND * 60.0 {
+        if self.summary.nopm < MIN_PER_SECOND * 60.0 {
             return None;
         }
         let rows = &self.run.timeline;
@@ -235,13 +236,9 @@ impl<'a> RunCharts<'a> {
             title: format!("{} response time against throughput", self.title),
             says: format!(
                 "Each dot is a second of the interval: the further right, the more was completed in it; the higher, the slower.{}",
-                if self.run.record.plan.is_tpcc() {
-                    " The standard's graph (clause 5.6.2) has points at 50, 80 and 100 % of the rate, which are three runs; this is one."
-                } else {
-                    ""
-                }
+                self.run.record.plan.labels.throughput_graph
             ),
-            told: format!("{} seconds.", points.len()),
+            summary: format!("{} seconds.", points.len()),
             x,
             y,
             zones: Vec::new(),
@@ -355,7 +352,7 @@ impl<'a> RunCharts<'a> {
             id: format!("{id}-over-time"),
             title: title.into(),
             says: format!("{says}{note}"),
-            told: format!("At most {} {}.", grouped(most, 1), spec.unit),
+            summary: format!("At most {} {}.", grouped(most, 1), spec.unit),
             y: Axis::linear(spec.unit, top),
             size: Size::Half,
             ..self.timed(series, columns)
@@ -373,7 +370,7 @@ impl<'a> RunCharts<'a> {
             id: String::new(),
             title: String::new(),
             says: String::new(),
-            told: String::new(),
+            summary: String::new(),
             x: Axis::time(self.end),
             y: Axis::linear("", 1.0),
             zones,
@@ -393,8 +390,8 @@ impl<'a> RunCharts<'a> {
         vec![Mark::At(from, "measurement interval opens".into()), Mark::At(to, "closes".into())]
     }
 
-    /// Where faults were made, trouble began, and the run was steady again.
-    fn trouble_marks(&self) -> Vec<Mark> {
+    /// Where faults were made, outages began, and the run was steady again.
+    fn outage_marks(&self) -> Vec<Mark> {
         let faults = &self.run.record.faults;
         let made = faults.iter().filter(|fault| fault.failed.is_none());
         let mut marks: Vec<Mark> = made.map(|fault| Mark::At(fault.at_seconds, fault.what.clone())).collect();
@@ -406,7 +403,7 @@ impl<'a> RunCharts<'a> {
             marks.extend(steady.map(|after| Mark::At(outage.began_seconds + after, "steady again".into())));
         }
         // A day of faults would leave nothing of the chart.
-        marks.truncate(MOST_MARKS);
+        marks.truncate(MAX_MARKS);
         marks
     }
 
@@ -414,10 +411,8 @@ impl<'a> RunCharts<'a> {
     pub(super) fn distributions(&self) -> Vec<Chart> {
         let mut charts = Vec::new();
         let plan = &self.run.record.plan;
-        let who = if plan.is_tpcc() { "the standard" } else { "its file" };
-        let allowed = |limit: f64| match limit > 0.0 {
-            true => format!("; {who} allows {}", duration(limit)),
-            false => String::new(),
+        let allowed = |limit: f64| {
+            if limit > 0.0 { format!("; {} allows {}", plan.labels.limits_by, duration(limit)) } else { String::new() }
         };
         for (index, rule) in plan.transactions.iter().enumerate() {
             let parts = [

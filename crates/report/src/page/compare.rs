@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use record::compare::{Comparison, Effect};
 
 use super::table::table;
-use super::{Page, not_audited};
+use super::{Page, one_line};
 use crate::compare::{HOLM, all, conclusion, figures};
 
 /// Width and height of a drawn interval.
@@ -52,7 +52,7 @@ pub fn compare_page(comparison: &Comparison) -> Page {
         title: "Comparison of two sides".into(),
         header,
         content,
-        footer: html! { p { (not_audited(&comparison.workload)) } },
+        footer: html! { p { (one_line(&comparison.note)) } },
     }
 }
 
@@ -94,10 +94,10 @@ fn drawn(effect: &Effect, reach: f64) -> Markup {
     let x = |ratio: f64| (WIDTH / 2.0 * (1.0 + (ratio.ln() / reach).clamp(-1.0, 1.0)) * 10.0).round() / 10.0;
     let middle = HEIGHT / 2.0;
     let better = (effect.ratio > 1.0) == effect.more_is_better;
-    let colour = match effect.significant {
-        true if better => "effect good",
-        true => "effect bad",
-        false => "effect",
+    let colour = match (effect.significant, better) {
+        (true, true) => "effect good",
+        (true, false) => "effect bad",
+        (false, _) => "effect",
     };
     html! {
         svg.interval viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) aria-hidden="true" {

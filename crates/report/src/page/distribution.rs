@@ -24,7 +24,7 @@ struct Distribution {
 }
 
 impl Distribution {
-    fn of(histogram: &Histogram<u64>, reach_ms: f64) -> Self {
+    fn from_histogram(histogram: &Histogram<u64>, reach_ms: f64) -> Self {
         let reach_us = ((reach_ms * 1000.0).round() as u64).max(1);
         let width_us = reach_us.div_ceil(INTERVALS);
         let counts = vec![0; reach_us.div_ceil(width_us) as usize];
@@ -73,7 +73,7 @@ pub(super) fn response(
 ) -> Option<Chart> {
     let histogram = histograms.get(tag)?;
     let stats = histogram.stats();
-    let distribution = Distribution::of(histogram, stats.p90 * REACH);
+    let distribution = Distribution::from_histogram(histogram, stats.p90 * REACH);
     // Whole figures read best: seconds for what takes seconds.
     let (unit_us, unit) = if stats.p90 * REACH >= 10_000.0 { (1e6, "s") } else { (1e3, "ms") };
     let (bars, values) = distribution.drawn(unit_us, unit);
@@ -99,7 +99,7 @@ pub(super) fn response(
             "How many took how long. Nine in ten were within {} ms{allowed}.{beyond}",
             ms(stats.count, stats.p90),
         ),
-        told: format!("{} completed, mean {} ms.", count(stats.count), ms(stats.count, stats.mean)),
+        summary: format!("{} completed, mean {} ms.", count(stats.count), ms(stats.count, stats.mean)),
         x: Axis::exact(format!("response time, {unit}"), reach),
         y: Axis::linear("transactions", distribution.most()),
         zones: Vec::new(),
@@ -114,7 +114,7 @@ pub(super) fn response(
 pub(super) fn think(histograms: &Histograms, tag: &str, title: &str, colour: String) -> Option<Chart> {
     let histogram = histograms.get(tag)?;
     let stats = histogram.stats();
-    let distribution = Distribution::of(histogram, stats.mean * REACH);
+    let distribution = Distribution::from_histogram(histogram, stats.mean * REACH);
     let (bars, mut values) = distribution.drawn(1e6, "s");
     let mean = stats.mean / 1000.0;
     let width = distribution.width_us as f64 / 1e6;
@@ -135,7 +135,7 @@ pub(super) fn think(histograms: &Histograms, tag: &str, title: &str, colour: Str
              would give. {} pauses were longer than the picture shows.",
             count(distribution.beyond)
         ),
-        told: format!(
+        summary: format!(
             "{} pauses, mean {} s, longest {} s.",
             count(stats.count),
             grouped(mean, 3),
@@ -162,7 +162,7 @@ mod tests {
     fn every_time_is_in_one_interval_or_beyond() {
         let mut histogram = Histogram::<u64>::new();
         [1, 100, 101, 2_000, 4_000, 4_001, 90_000].into_iter().for_each(|us| histogram.record(us));
-        let distribution = Distribution::of(&histogram, 4.0);
+        let distribution = Distribution::from_histogram(&histogram, 4.0);
         assert_eq!((distribution.width_us, distribution.counts.len()), (100, 40));
         // Above 2,047 us the buckets are wider than a microsecond, so 4,000 us counts as up to 4,001.
         assert_eq!((distribution.counts[0], distribution.counts[1], distribution.counts[19]), (2, 1, 1));
@@ -174,7 +174,7 @@ mod tests {
     fn no_interval_is_finer_than_the_clock() {
         let mut histogram = Histogram::<u64>::new();
         [1, 2, 3, 3, 16, 17].into_iter().for_each(|us| histogram.record(us));
-        let distribution = Distribution::of(&histogram, 0.016);
+        let distribution = Distribution::from_histogram(&histogram, 0.016);
         assert_eq!((distribution.width_us, distribution.counts.len(), distribution.beyond), (1, 16, 1));
         assert_eq!(distribution.counts[..4], [1, 1, 2, 0]);
     }

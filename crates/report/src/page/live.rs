@@ -9,7 +9,7 @@ use super::charts::RunCharts;
 use super::sections::subject;
 use super::table::facts;
 use super::words::{duration, ms, percent, rate, several};
-use super::{Page, not_audited};
+use super::{Page, one_line};
 
 /// The page of a run that is under way. Where `events` is an address, a script that listens there for [`live_parts`] may
 /// put them in the place of what the page's element with `data-events` holds.
@@ -30,7 +30,7 @@ pub fn live_page(run: &OpenedRun, summary: &Summary, events: &str) -> Page {
             p.stage role="status" id="stage" { (stage(run)) }
             div id="live" data-events=(events) { (parts(run, summary)) }
         },
-        footer: html! { p { (not_audited(&record.plan.workload)) } },
+        footer: html! { p { (one_line(&record.plan.labels.disclaimer)) } },
     }
 }
 
@@ -63,7 +63,7 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
     let title = plan.headline().map_or("", |index| plan.transactions[index].title.as_str());
     let (number, metric) = match summary.tpmc {
         Some(_) => (summary.nopm, "tpmC so far".to_owned()),
-        None => (summary.nopm, format!("{} so far", plan.rate_name())),
+        None => (summary.nopm, format!("{} so far", plan.labels.metric)),
     };
     let last = run.timeline.last().cloned().unwrap_or_default();
     let errors: u64 = summary.transactions.iter().map(|figures| figures.errors).sum();
@@ -83,10 +83,10 @@ fn parts(run: &OpenedRun, summary: &Summary) -> Markup {
                     ms(1, last.p50_ms), ms(1, last.p90_ms), ms(1, last.p99_ms))),
                 ("In the interval so far", format!("{} measured; {}, {}", duration(summary.measured_seconds.round()),
                     several(errors, "error"), several(retries, "retry"))),
-                ("Waiting now", match plan.is_tpcc() {
-                    true => format!("{} for a connection, {} to be carried out", several(last.waiting, "terminal"),
-                        several(last.backlog, "Delivery")),
-                    false => format!("{} for a connection", several(last.waiting, "terminal")),
+                ("Waiting now", match plan.transactions.iter().find(|rule| rule.deferred_limit_seconds.is_some()) {
+                    Some(deferred) => format!("{} for a connection, {} to be carried out", several(last.waiting, "terminal"),
+                        several(last.backlog, &deferred.title)),
+                    None => format!("{} for a connection", several(last.waiting, "terminal")),
                 }),
                 ("Load", format!("{}, {}, style {}", several(plan.terminals.into(), "terminal"),
                     several(plan.connections.into(), "connection"), plan.style)),

@@ -13,7 +13,7 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    pub(super) fn of(record: &RunRecord) -> Self {
+    pub(super) fn for_run(record: &RunRecord) -> Self {
         Commands { load: load(record), run: run(record) }
     }
 }
@@ -30,7 +30,7 @@ const PLACEMENT: [(&str, &str); 5] = [
 fn load(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = Words::new("load");
-    if !plan.is_tpcc() {
+    if !plan.workload_file.is_empty() {
         words.word(WORKLOAD);
         words.urls(record);
         words.flag("--scale", plan.data_scale);
@@ -58,11 +58,11 @@ fn load(record: &RunRecord) -> String {
 fn run(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = Words::new("run");
-    if !plan.is_tpcc() {
+    if !plan.workload_file.is_empty() {
         words.word(WORKLOAD);
     }
     words.urls(record);
-    if plan.is_tpcc() {
+    if plan.has_warehouses() {
         words.flag("--warehouses", plan.warehouses);
         slice(plan, &mut words);
     }
@@ -74,7 +74,7 @@ fn run(record: &RunRecord) -> String {
     words.flag("--pacing", plan.pacing);
     words.flag("--connections", plan.connections);
     words.flag("--terminals", plan.terminals);
-    if plan.is_tpcc() {
+    if plan.workload_file.is_empty() {
         if !plan.gateways.is_empty() {
             words.flag("--affinity", &plan.affinity);
         }

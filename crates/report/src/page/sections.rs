@@ -16,10 +16,12 @@ use super::words::{bytes, count, duration, grouped, ms, percent, rate, several};
 
 /// What was measured, in a line: `TPC-C on postgres, 10 warehouses`.
 pub(super) fn subject(run: &RunRecord) -> String {
-    match run.plan.is_tpcc() {
-        true => format!("TPC-C on {}, {}", run.target.kind, several(run.plan.warehouses.into(), "warehouse")),
-        false => format!("{} on {}", run.plan.workload, run.target.kind),
+    let plan = &run.plan;
+    let mut subject = format!("{} on {}", plan.labels.title, run.target.kind);
+    if plan.has_warehouses() {
+        subject.push_str(&format!(", {}", several(plan.warehouses.into(), "warehouse")));
     }
+    subject
 }
 
 /// The headline, the verdict, and the figures that everybody asks for first.
@@ -27,7 +29,7 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
     let plan = &run.plan;
     let (number, metric) = match summary.tpmc {
         Some(tpmc) => (count(tpmc), "tpmC".to_owned()),
-        None => (rate(summary.nopm), plan.rate_name()),
+        None => (rate(summary.nopm), plan.labels.metric.clone()),
     };
     let response = summary.headline(plan).map(|figures| figures.response).unwrap_or_default();
     let title = plan.headline().map_or("", |index| plan.transactions[index].title.as_str());
@@ -44,7 +46,7 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
                 p class={ "badge " (verdict.status.name()) } { "verdict: " strong { (verdict.status.name()) } }
             }
             p.lead { (status_words(run, verdict)) }
-            @if plan.is_tpcc() { p.note { "Not an audited TPC-C result, and not comparable with published ones." } }
+            @if !plan.labels.warning.is_empty() { p.note { (plan.labels.warning) } }
             (facts(&[
                 ("Throughput, 95 % interval", format!("{} to {} {title}s a minute", rate(interval.low), rate(interval.high))),
                 ("Efficiency", summary.efficiency.map_or_else(String::new, |efficiency| {
@@ -66,8 +68,7 @@ pub(super) fn headline(run: &RunRecord, summary: &Summary, verdict: &Verdict) ->
 fn metric_words(run: &RunRecord, summary: &Summary) -> String {
     match summary.tpmc {
         Some(_) => "New-Orders a minute at the standard's pace".to_owned(),
-        None if run.plan.is_tpcc() => "New-Orders a minute, away from the standard's pace or mix".to_owned(),
-        None => format!("{}s a minute", run.plan.headline_title()),
+        None => run.plan.labels.metric_words.clone(),
     }
 }
 
@@ -79,15 +80,7 @@ fn status_words(run: &RunRecord, verdict: &Verdict) -> String {
             "Every rule that was judged holds, but the run deviates harmlessly from the standard in {}, listed below.",
             several(verdict.deviations.len() as u64, "point")
         ),
-        Status::Unconstrained if !run.plan.is_tpcc() => "No standard is kept by a workload of its own: the figure compares with \
-                                  runs of the same file on the same data, and with nothing else. Errors, lost work, the file's \
-                                  checks and the tool's own weight were judged as in every run."
-            .into(),
-        Status::Unconstrained => {
-            "The run left the standard on purpose, so its figure is New-Orders a minute (NOPM): it compares with runs \
-                                  of the same plan, and never with tpmC."
-                .into()
-        }
+        Status::Unconstrained => run.plan.labels.unconstrained.clone(),
         Status::Invalid => format!(
             "This figure can't be relied on: {} failed, and chance does not explain it.",
             several(verdict.reasons.len() as u64, "rule")
@@ -154,7 +147,7 @@ pub(super) fn rates(run: &RunRecord, summary: &Summary) -> Markup {
     html! {
         p {
             (run.plan.headline_title()) "s a minute: " strong { (rate(summary.nopm)) } " with those that are rolled back by design"
-            @if run.plan.is_tpcc() { " (one in a hundred, as the standard has it)" } ", "
+            (run.plan.labels.rollbacks) ", "
             (rate(summary.nopm_committed)) " without. What chance can do inside this run leaves the true rate between " (rate(interval.low)) " and "
             (rate(interval.high)) " (95 %, " (method) "); another run may differ by more."
             @if paced { " With this mix and the standard's waits, answers that take no time would give " (rate(ceiling)) "." }
@@ -246,11 +239,7 @@ pub(super) fn waits(run: &RunRecord, summary: &Summary) -> Markup {
     html! {
         p {
             @match run.plan.pacing {
-                Pacing::Standard => {
-                    "Terminals typed and thought as long as "
-                    @if run.plan.is_tpcc() { "the standard" } @else { "the workload" }
-                    " asks."
-                },
+                Pacing::Standard => { "Terminals typed and thought as long as " (run.plan.labels.waits_by) " asks." },
                 Pacing::None => "Terminals neither typed nor thought: each sent its next transaction at once. So there are no think times to show.",
                 Pacing::Factor(factor) => { "All waits were multiplied by " (factor) "." },
             }
@@ -332,12 +321,13 @@ pub(super) fn gateways(summary: &Summary) -> Markup {
     for (figures, number) in summary.gateways.iter().zip(1..) {
         let (plan, moves) = (&figures.plan, &figures.moves);
         let last = (plan.first_warehouse + plan.warehouses).saturating_sub(1);
-        let fate = match *moves == Moves::default() {
-            true => "kept".to_owned(),
-            false => format!(
+        let fate = if *moves == Moves::default() {
+            "kept".to_owned()
+        } else {
+            format!(
                 "{} lost, {} moved to others, {} taken over, {} returned",
                 moves.lost, moves.failovers_from, moves.failovers_to, moves.returned
-            ),
+            )
         };
         let mut row = vec![format!("{number}: {}", plan.url), format!("{}–{last}", plan.first_warehouse)];
         row.extend(
@@ -415,8 +405,8 @@ pub(super) fn data(run: &RunRecord) -> Markup {
         @match &run.checks {
             None => p { "Not checked in this run; " code { "weighbridge run --check" } " does." },
             Some(checks) => {
-                p { (CheckCounts::of(checks).to_string()) "." }
-                details open[CheckCounts::of(checks).failed > 0] {
+                p { (CheckCounts::from_checks(checks).to_string()) "." }
+                details open[CheckCounts::from_checks(checks).failed > 0] {
                     summary { "All checks" }
                     (table("Checks of the data after the run", &["<condition", "<outcome", "violations", "<detail", "<clause"],
                         &checks.iter().map(|check| {
@@ -435,21 +425,21 @@ pub(super) fn data(run: &RunRecord) -> Markup {
 
 /// The plan, and the commands that repeat it.
 pub(super) fn repeat(run: &RunRecord) -> Markup {
-    let commands = Commands::of(run);
+    let commands = Commands::for_run(run);
     let constants: Vec<String> = run.plan.constants.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let plan = &run.plan;
     html! {
         p {
             "The same seeds make the same rows and the same inputs on every database. A password is never recorded: give it in "
             code { "PGPASSWORD" } " or in the URL."
-            @if !plan.is_tpcc() { " The file " code { (WORKLOAD) } " lies in the run's folder." }
+            @if !plan.workload_file.is_empty() { " The file " code { (WORKLOAD) } " lies in the run's folder." }
         }
         pre tabindex="0" { code { (commands.load) "\n" (commands.run) } }
         (facts(&[
-            ("Warehouses", match plan.is_tpcc() {
-                true => format!("{} to {} of {} loaded", plan.first_warehouse,
-                    (plan.first_warehouse + plan.warehouses).saturating_sub(1), plan.loaded_warehouses),
-                false => String::new(),
+            ("Warehouses", if plan.has_warehouses() {
+                format!("{} to {} of {} loaded", plan.first_warehouse, plan.first_warehouse + plan.warehouses - 1, plan.loaded_warehouses)
+            } else {
+                String::new()
             }),
             ("Pacing", plan.pacing.to_string()),
             ("Mix", plan.mix.clone()),
@@ -470,27 +460,6 @@ pub(super) fn repeat(run: &RunRecord) -> Markup {
 
 /// Words that a newcomer needs.
 pub(super) fn glossary(plan: &Plan) -> Markup {
-    const OF_TPCC: [(&str, &str); 7] = [
-        (
-            "TPC-C",
-            "A standard load of a wholesale supplier: warehouses, districts, customers, orders; five kinds of transaction, half of which write.",
-        ),
-        (
-            "Warehouse",
-            "The unit of scale: about 100 MB of data, with ten terminals of its own. Ten times the warehouses are ten times data and load.",
-        ),
-        ("New-Order", "The transaction that is counted: an order of about ten lines."),
-        (
-            "tpmC",
-            "New-Orders a minute at the standard's pace, with its keying and think times. At most 12.86 for each warehouse.",
-        ),
-        ("NOPM", "New-Orders a minute of a run away from that pace. It can't be compared with tpmC."),
-        (
-            "Efficiency",
-            "The rate over 12.86 for each warehouse: how near the database came to what the terminals could send.",
-        ),
-        ("Clause", "The number of the rule in the TPC-C standard, revision 5.11."),
-    ];
     const OF_ALL: [(&str, &str); 3] = [
         (
             "Response time",
@@ -502,6 +471,6 @@ pub(super) fn glossary(plan: &Plan) -> Markup {
         ),
         ("Ramp", "Time at the start that is not counted, so that the load is steady when the measurement begins."),
     ];
-    let own: &[(&str, &str)] = if plan.is_tpcc() { &OF_TPCC } else { &[] };
-    html! { dl.glossary { @for (word, meaning) in own.iter().chain(&OF_ALL) { dt { (word) } dd { (meaning) } } } }
+    let own = plan.labels.glossary.iter().map(|(word, meaning)| (word.as_str(), meaning.as_str()));
+    html! { dl.glossary { @for (word, meaning) in own.chain(OF_ALL) { dt { (word) } dd { (meaning) } } } }
 }

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::chart::{Chart, Series, Shape, Size, Values};
 use super::table::{facts as list, table};
 use super::words::{grouped, rate};
-use super::{Page, not_audited};
+use super::{Page, one_line};
 use crate::sweep::{conduct, conflicts, deviations, distinctions, facts, ratios, rows};
 
 /// Something that a chart can be drawn over.
@@ -69,7 +69,7 @@ pub fn sweep_page(sweep: &Sweep) -> Page {
         }
     };
     let footer = html! {
-        p { (not_audited("tpcc")) }
+        p { (one_line(crate::NOT_AUDITED)) }
         p { "Derived from the sweep's folder alone, which holds the folder of every run." }
     };
     Page { title, header, content, footer }
@@ -178,7 +178,7 @@ fn chart(lines: &[Line], over: &Over, figure: fn(&PointResult) -> Mean) -> Chart
     let mut places: Vec<f64> = lines.iter().flat_map(|line| line.points.iter().map(|(x, _)| *x)).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    let (mut series, mut columns, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut series, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
     let mut most: f64 = 0.0;
     for (index, line) in lines.iter().enumerate() {
         let colour = super::colour(index);
@@ -192,7 +192,7 @@ fn chart(lines: &[Line], over: &Over, figure: fn(&PointResult) -> Mean) -> Chart
         let at = |x: &f64| points.iter().find(|point| point.0 == *x).map_or(f64::NAN, |point| point.1);
         let name = if line.name.is_empty() { "measured".to_owned() } else { line.name.clone() };
         let figures: Vec<String> = points.iter().map(|(x, y)| format!("{} at {x}", grouped(*y, 1))).collect();
-        told.push(format!("{name}: {}.", figures.join(", ")));
+        summaries.push(format!("{name}: {}.", figures.join(", ")));
         if !bands.is_empty() {
             series.push(Series { name: String::new(), colour: colour.clone(), shape: Shape::Band(bands) });
         }
@@ -204,7 +204,7 @@ fn chart(lines: &[Line], over: &Over, figure: fn(&PointResult) -> Mean) -> Chart
         id: String::new(),
         title: String::new(),
         says: String::new(),
-        told: told.join(" "),
+        summary: summaries.join(" "),
         x: Axis::linear(over.name, places.last().copied().unwrap_or(1.0)),
         y: Axis::linear("", most),
         zones: Vec::new(),

@@ -4,17 +4,17 @@
 //! percentiles can't be averaged; so no extreme is lost.
 
 use record::TimelineRow;
-use record::statistics::{FEWEST_BINS, FEWEST_PER_BIN};
+use record::statistics::{MIN_BINS, MIN_PER_BIN};
 use record::timeline::{self, Stage};
 
 /// TimeBuckets that a run is cut into about; the standard asks for 240 at least (5.6.4).
 const WANTED: usize = 480;
 /// Seconds that a bucket has at most (5.6.4), as long as there aren't too many of them.
-const LONGEST: usize = 30;
+const MAX_BUCKET_SECONDS: usize = 30;
 /// TimeBuckets that a page has room for.
-const MOST: usize = 2_000;
+const MAX_BUCKETS: usize = 2_000;
 /// Shorter parts of a second, as at the end of a run, have no rate worth showing, seconds.
-const SHORTEST: f64 = 0.5;
+const MIN_LAST_SECOND: f64 = 0.5;
 
 /// The whole run, bucket by bucket.
 #[derive(Debug, Clone, Default)]
@@ -60,10 +60,11 @@ pub(super) struct TimeBucket {
 
 impl TimeBuckets {
     /// Cuts a run into time_buckets.
-    pub(super) fn of(rows: &[TimelineRow], headline: usize) -> Self {
+    pub(super) fn from_rows(rows: &[TimelineRow], headline: usize) -> Self {
         let per_stretch = per_stretch(rows, headline);
         let mut list: Vec<TimeBucket> = Vec::new();
-        let (mut filled, mut from) = (per_stretch, 0.0);
+        let mut filled = per_stretch;
+        let mut from = 0.0;
         for (row, seconds) in rows.iter().zip(timeline::durations(rows)) {
             if filled == per_stretch || list.last().is_none_or(|bucket| bucket.stage != row.stage) {
                 list.push(TimeBucket::starting(from, row));
@@ -115,7 +116,7 @@ impl TimeBucket {
         self.errors += row.errors;
         self.retries += row.retries;
         let done = done(&row.completed, headline);
-        if seconds >= SHORTEST {
+        if seconds >= MIN_LAST_SECOND {
             // The least and the greatest of a number and none is the number.
             let rate = done as f64 * 60.0 / seconds;
             self.extremes = (self.extremes.0.min(rate), self.extremes.1.max(rate));
@@ -145,17 +146,17 @@ impl TimeBucket {
     /// `count` a minute; no number where it is too short to tell.
     pub(super) fn per_minute(&self, count: u64) -> f64 {
         let seconds = self.to - self.from;
-        if seconds >= SHORTEST { count as f64 * 60.0 / seconds } else { f64::NAN }
+        if seconds >= MIN_LAST_SECOND { count as f64 * 60.0 / seconds } else { f64::NAN }
     }
 }
 
 /// Rows in a bucket: as few as make about as many time_buckets as are wanted, and as hold enough to have a rate.
 fn per_stretch(rows: &[TimelineRow], headline: usize) -> usize {
     let completed: u64 = rows.iter().map(|row| done(&row.completed, headline)).sum();
-    let by_count = (FEWEST_PER_BIN * rows.len() as f64 / (completed as f64).max(1.0)).ceil() as usize;
-    let by_count = by_count.min(rows.len() / FEWEST_BINS);
-    let wanted = rows.len().div_ceil(WANTED).max(by_count).min(LONGEST);
-    wanted.max(rows.len().div_ceil(MOST)).max(1)
+    let by_count = (MIN_PER_BIN * rows.len() as f64 / (completed as f64).max(1.0)).ceil() as usize;
+    let by_count = by_count.min(rows.len() / MIN_BINS);
+    let wanted = rows.len().div_ceil(WANTED).max(by_count).min(MAX_BUCKET_SECONDS);
+    wanted.max(rows.len().div_ceil(MAX_BUCKETS)).max(1)
 }
 
 /// Completed of a transaction type; 0 for one that the plan doesn't name.
@@ -181,10 +182,10 @@ mod tests {
     #[test]
     fn long_runs_are_thinned_and_keep_counts_and_extremes() {
         for (seconds, per_stretch) in [(1, 1), (480, 1), (481, 2), (7_200, 15), (28_800, 30), (172_800, 87)] {
-            let time_buckets = TimeBuckets::of(&rows(seconds), 0);
+            let time_buckets = TimeBuckets::from_rows(&rows(seconds), 0);
             assert_eq!(time_buckets.rows, per_stretch, "{seconds}");
             assert_eq!(time_buckets.list.iter().map(|s| s.completed[0]).sum::<u64>(), seconds as u64 * 100);
-            assert!(time_buckets.list.len() <= MOST + 1);
+            assert!(time_buckets.list.len() <= MAX_BUCKETS + 1);
             assert_eq!(time_buckets.end(), seconds as f64);
             if seconds > 777 {
                 assert!(time_buckets.list.iter().any(|s| s.response_ms[2] == 5_000.0), "the slow second is kept");
@@ -197,16 +198,16 @@ mod tests {
     fn where_little_is_completed_a_stretch_is_longer() {
         let mut rows = rows(600);
         rows.iter_mut().for_each(|row| row.completed = vec![3]);
-        assert_eq!(TimeBuckets::of(&rows, 0).rows, 10);
+        assert_eq!(TimeBuckets::from_rows(&rows, 0).rows, 10);
         rows.iter_mut().for_each(|row| row.completed = vec![0]);
-        assert_eq!(TimeBuckets::of(&rows, 0).rows, 30, "no longer than the standard allows");
-        assert_eq!(TimeBuckets::of(&rows[..40], 0).rows, 2, "nor than leaves a course to be seen");
+        assert_eq!(TimeBuckets::from_rows(&rows, 0).rows, 30, "no longer than the standard allows");
+        assert_eq!(TimeBuckets::from_rows(&rows[..40], 0).rows, 2, "nor than leaves a course to be seen");
     }
 
     #[test]
     fn parts_of_a_second_and_idle_seconds_have_no_figure() {
         let row = |elapsed_s: f64, done: u64| TimelineRow { elapsed_s, completed: vec![done], ..Default::default() };
-        let time_buckets = TimeBuckets::of(&[row(1.0, 5), row(2.0, 0), row(2.01, 3)], 0);
+        let time_buckets = TimeBuckets::from_rows(&[row(1.0, 5), row(2.0, 0), row(2.01, 3)], 0);
         let rates: Vec<f64> = time_buckets.list.iter().map(|s| s.per_minute(s.completed[0])).collect();
         assert_eq!(rates[..2], [300.0, 0.0]);
         assert!(rates[2].is_nan());

@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn thousands_are_grouped() {
-        let told = [0.0, 999.4, 1_000.0, 1_234_567.0, -1_234.0, -0.2].map(|value| grouped(value, 0));
-        assert_eq!(told, ["0", "999", "1,000", "1,234,567", "-1,234", "0"]);
+        let words = [0.0, 999.4, 1_000.0, 1_234_567.0, -1_234.0, -0.2].map(|value| grouped(value, 0));
+        assert_eq!(words, ["0", "999", "1,000", "1,234,567", "-1,234", "0"]);
         assert_eq!(grouped(-1_234.56, 1), "-1,234.6");
     }
 

@@ -27,5 +27,5 @@ fn facts(path: &Path) -> Result<ListEntry, String> {
     let Advised { statements } = read(path, WHAT)?;
     let verdicts: Vec<String> = statements.iter().map(Advice::verdict).collect();
     let first = statements.into_iter().next().unwrap_or_default();
-    Ok(ListEntry::of(&first.target, first.started_at, verdicts.join(" ")))
+    Ok(ListEntry::for_target(&first.target, first.started_at, verdicts.join(" ")))
 }

@@ -19,5 +19,5 @@ const WHAT: &str = "the result of the lesson of the regions";
 
 fn facts(path: &Path) -> Result<ListEntry, String> {
     let result: RegionsResult = read(path, WHAT)?;
-    Ok(ListEntry::of(&result.target, result.started_at, result.regions.join(", ")))
+    Ok(ListEntry::for_target(&result.target, result.started_at, result.regions.join(", ")))
 }

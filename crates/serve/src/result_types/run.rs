@@ -41,7 +41,7 @@ fn facts(path: &Path) -> Result<ListEntry, String> {
     };
     let rate = match summary.tpmc {
         Some(tpmc) => Rate { value: tpmc as f64, name: "tpmC".to_owned() },
-        None => Rate { value: summary.nopm, name: record.plan.rate_name() },
+        None => Rate { value: summary.nopm, name: record.plan.labels.metric.clone() },
     };
     Ok(ListEntry {
         rate: Some(rate),
@@ -62,7 +62,7 @@ fn known(record: &RunRecord) -> ListEntry {
         words: format!("{} {} {} {} {}", plan.workload, target.version, plan.style, plan.isolation, plan.region),
         note: if clients > 0 {
             format!("merged of {}", several(clients, "client"))
-        } else if plan.is_tpcc() {
+        } else if plan.workload_file.is_empty() {
             String::new()
         } else {
             format!("workload {}", plan.workload)
@@ -91,7 +91,7 @@ fn is_under_way(path: &Path, record: &RunRecord) -> bool {
 }
 
 fn derived(opened: &OpenedRun) -> (Summary, Verdict) {
-    let summary = Summary::of(opened);
+    let summary = Summary::from_run(opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     (summary, verdict)
 }
@@ -109,6 +109,6 @@ pub(crate) fn under_way(path: &Path) -> Result<Option<(OpenedRun, Summary)>, Str
     if !is_under_way(path, &opened.record) {
         return Ok(None);
     }
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     Ok(Some((opened, summary)))
 }

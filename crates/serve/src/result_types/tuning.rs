@@ -20,5 +20,5 @@ const WHAT: &str = "the result of a tuning lab";
 
 fn facts(path: &Path) -> Result<ListEntry, String> {
     let result: TuningResult = read(path, WHAT)?;
-    Ok(ListEntry::of(&result.target, result.started_at, several(result.lessons.len() as u64, "lesson")))
+    Ok(ListEntry::for_target(&result.target, result.started_at, several(result.lessons.len() as u64, "lesson")))
 }

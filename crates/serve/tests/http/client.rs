@@ -145,7 +145,7 @@ pub(crate) fn finish(path: &Path) {
     let opened = RunFolder::open(path).unwrap();
     let mut record = opened.record.clone();
     record.ended = Ended::Completed;
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     record.verdict = Some(record::judge(&record, &summary, &opened.timeline));
     record.summary = Some(summary);
     // Not through a draft: nothing else is to appear in the folder.

@@ -72,7 +72,10 @@ fn a_result_that_changes_is_read_again() {
     served.run("run", |record| record.target.kind = "mariadb".to_owned());
     assert!(served.get("/").body.contains(">mariadb<"));
     assert!(!served.get("/").body.contains("\"note\">workload "), "TPC-C is not named at each run");
-    served.run("other", |record| record.plan.workload = "bank".to_owned());
+    served.run("other", |record| {
+        record.plan.workload = "bank".to_owned();
+        record.plan.workload_file = "0123456789abcdef".to_owned();
+    });
     assert!(served.get("/?q=bank").body.contains("<span class=\"note\">workload bank</span>"));
 }
 
@@ -83,7 +86,7 @@ fn a_finished_run_is_the_page_that_lies_in_its_folder() {
     let page = served.get("/runs/2026%20run");
     assert_eq!(page.status, 200);
     let opened = record::RunFolder::open(&path).unwrap();
-    let summary = record::Summary::of(&opened);
+    let summary = record::Summary::from_run(&opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     let expected = report::page(&opened, &summary, &verdict);
     assert!(page.body.contains(&expected.header.into_string()));

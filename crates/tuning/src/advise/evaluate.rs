@@ -295,7 +295,7 @@ impl Trial<'_> {
             candidate.tried = Tried::Measured;
             candidate.before_ms = Some(median_of(&now_ms));
             candidate.after_ms = Some(median_of(&state.blocks_ms));
-            candidate.comparison = Speedup::of(&pairs);
+            candidate.comparison = Speedup::from_pairs(&pairs);
             if let Some(index) = state.index {
                 match self.cost_of_writes(&source, index).await {
                     Ok(cost) => candidate.writes = Some(cost),
@@ -449,7 +449,7 @@ impl Trial<'_> {
             label: format!("INSERT of {} rows", sandbox::INSERTED),
             before_ms: side(|pair| pair.0),
             after_ms: side(|pair| pair.1),
-            speedup: Speedup::of(&pairs),
+            speedup: Speedup::from_pairs(&pairs),
         })
     }
 }

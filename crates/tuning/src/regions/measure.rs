@@ -104,7 +104,7 @@ impl<'a> Client<'a> {
     }
 
     pub(super) fn cells(self) -> Vec<Cell> {
-        let cell = |(task, times): (Task, _)| Cell { timed: Timing::of(vec![times]), ..task.cell };
+        let cell = |(task, times): (Task, _)| Cell { timed: Timing::from_sessions(vec![times]), ..task.cell };
         self.tasks.into_iter().map(cell).collect()
     }
 }

@@ -225,7 +225,7 @@ impl Lesson<'_> {
                 from: regions[way.from].clone(),
                 to: regions[way.to].clone(),
                 configured_ms: self.options.delays_ms.as_ref().map(|ms| ms[way.from][way.to]),
-                measured: Timing::of(vec![times]),
+                measured: Timing::from_sessions(vec![times]),
             });
         }
         Ok(delays)

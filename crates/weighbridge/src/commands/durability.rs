@@ -75,7 +75,7 @@ fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ende
 
 /// Refuses to conclude anything from a ledger without acknowledgements.
 fn something_to_lose(audit: &Audit) -> Result<(), Failure> {
-    match audit.held.iter().all(|held| held.acknowledged == 0) {
+    match audit.items.iter().all(|held| held.acknowledged == 0) {
         true => Err(Failure::Failed(format!("nothing was acknowledged that could have been lost: {}", audit.detail))),
         false => Ok(()),
     }
@@ -92,7 +92,7 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
         fault => return no_crash(fault.map_or_else(|| "the run ended before".to_owned(), record::fault::Fault::line)),
     }
     // A command that says it has crashed something need not have.
-    if record.trouble.lost.is_empty() && record.trouble.gaps.is_empty() {
+    if record.disturbances.lost.is_empty() && record.disturbances.gaps.is_empty() {
         return no_crash("no connection was lost, and the answers went on".to_owned());
     }
     something_to_lose(audit)?;
@@ -112,13 +112,13 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
 }
 
 fn text(opened: &OpenedRun, audit: &Audit, checks: &[CheckResult], passed: bool) -> String {
-    let trouble = report::trouble_text(&opened.record, &Summary::of(opened));
+    let outages = report::outages_text(&opened.record, &Summary::from_run(opened));
     let failed =
         checks.iter().filter(|check| !check.passed).map(|check| format!("    {}: {}\n", check.name, check.detail));
     format!(
-        "{trouble}\n{}\nChecks of the data: {}\n{}Durability: {}\n",
+        "{outages}\n{}\nChecks of the data: {}\n{}Durability: {}\n",
         report::audit_table(audit),
-        CheckCounts::of(checks),
+        CheckCounts::from_checks(checks),
         failed.collect::<String>(),
         if passed { "nothing acknowledged is missing" } else { "FAILED" }
     )

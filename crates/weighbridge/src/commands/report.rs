@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ReportArgs) -> Ended {
 
 /// Writes a run's page, and says where.
 pub(super) fn write_page(opened: &OpenedRun, path: &Path) -> Result<(), RecordError> {
-    let summary = Summary::of(opened);
+    let summary = Summary::from_run(opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     write(path, &report::page(opened, &summary, &verdict).file())
 }
@@ -50,7 +50,7 @@ pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     for warning in &opened.warnings {
         say!("warning: {warning}");
     }
-    let (run, summary) = (&opened.record, Summary::of(opened));
+    let (run, summary) = (&opened.record, Summary::from_run(opened));
     let verdict = record::judge(run, &summary, &opened.timeline);
     match format {
         ResultFormat::Table => output::print(&report::table(run, &summary, &verdict))?,

@@ -183,10 +183,7 @@ const HEADER_EVERY: u32 = 20;
 
 impl Lines {
     fn new(plan: &record::Plan) -> Self {
-        let rates = match plan.is_tpcc() {
-            true => ["NO/min now".to_owned(), "NO/min mean".to_owned()],
-            false => [plan.rate_name(), "mean".to_owned()],
-        };
+        let rates = plan.labels.rate_columns.clone();
         let headline = plan.headline().unwrap_or(0);
         Self { rates, headline, lines: 0, last_s: 0.0, measured_s: 0.0, measured_headline: 0 }
     }

@@ -160,7 +160,8 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
         }
     }
     let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut slots[0]).await? };
-    let comparison = (sides.len() > 1).then(|| Speedup::of(&pairs(&times, sittings > 1, args.warmup == 0))).flatten();
+    let comparison =
+        (sides.len() > 1).then(|| Speedup::from_pairs(&pairs(&times, sittings > 1, args.warmup == 0))).flatten();
     let mut statements = Vec::new();
     let named = sides.iter().flat_map(|side| {
         let gateways = side.gateways.urls();
@@ -172,7 +173,7 @@ async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(Time
         statements.push(Timed {
             statement: sql.clone(),
             place,
-            timing: if args.warmup > 0 { Timing::of_warm(times) } else { Timing::of(times) },
+            timing: if args.warmup > 0 { Timing::from_warm_sessions(times) } else { Timing::from_sessions(times) },
             rows: slots[0].variants[at].rows,
             plan_before: plans_before[at].clone(),
             plan_after: plans_after[at].clone(),

@@ -175,7 +175,8 @@ impl Picture for RunState {
 impl RunState {
     fn plan_line(&self) -> Line<'static> {
         let plan = &self.plan;
-        let what = if plan.is_tpcc() { format!("warehouses {}", plan.warehouses) } else { plan.workload.clone() };
+        let what =
+            if plan.has_warehouses() { format!("warehouses {}", plan.warehouses) } else { plan.workload.clone() };
         let text = format!(
             "{what}, terminals {}, pacing {}, style {}, {}",
             plan.terminals, plan.pacing, plan.style, plan.isolation

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use record::audit::Audit;
 use record::folder::WORKLOAD;
+use record::labels::Labels;
 use record::plan::{Pacing, Plan, TransactionRule};
 use record::run::{CheckResult, Reconciliation};
 use target::{Error, Gateways, Isolation, Session};
@@ -122,6 +123,7 @@ fn plan(custom: &Custom, data: &Data, isolation: Isolation, pacing: Pacing, devi
     let rows = data.tables().iter().enumerate();
     Plan {
         workload: custom.name.clone(),
+        labels: Labels::custom(&custom.name, &custom.transactions[0].name),
         pacing,
         style: "statements".into(),
         isolation: isolation.to_string(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ::tpcc::DISTRICTS_PER_WAREHOUSE;
 use ::tpcc::money::Cents;
 use ::tpcc::text::last_name;
-use record::audit::{Audit, DELIVERED, Held, LookedUp};
+use record::audit::{Audit, AuditedItem, DELIVERED, LookedUp};
 use target::{Decimal, Error, Session, Value};
 
 use super::acknowledged::{Acknowledged, Customer, Entry, NewOrderEntry, PaymentEntry};
@@ -112,18 +112,18 @@ struct OrderRow {
 
 #[derive(Debug)]
 struct Auditor {
-    new_orders: Held,
-    payments: Held,
-    delivered: Held,
+    new_orders: AuditedItem,
+    payments: AuditedItem,
+    delivered: AuditedItem,
     unknown: [LookedUp; 3],
 }
 
 impl Default for Auditor {
     fn default() -> Self {
         Self {
-            new_orders: Held::new("New-Orders"),
-            payments: Held::new("Payments"),
-            delivered: Held::new(DELIVERED),
+            new_orders: AuditedItem::new("New-Orders"),
+            payments: AuditedItem::new("Payments"),
+            delivered: AuditedItem::new(DELIVERED),
             unknown: ["New-Orders", "Payments", "Deliveries"].map(LookedUp::new),
         }
     }

@@ -12,6 +12,7 @@ use ::tpcc::nurand::Constants;
 use ::tpcc::terminal::{self, Terminal};
 use record::audit::Audit;
 use record::folder::DELIVERIES;
+use record::labels::Labels;
 use record::plan::{Pacing, Plan};
 use record::run::{CheckResult, ReconciledItem, Reconciliation};
 use target::{Error, Gateways, Isolation, Session};
@@ -477,6 +478,7 @@ impl Tpcc {
         }
         Plan {
             workload: self.name().into(),
+            labels: Labels::tpcc(),
             pacing: request.pacing,
             warehouses,
             first_warehouse: *keys.driven.start() as u32,

@@ -13,6 +13,7 @@ mod compare;
 mod database;
 mod distribution;
 mod live;
+mod outages;
 mod regions;
 mod repeat;
 mod sections;
@@ -21,7 +22,6 @@ mod sweep;
 pub(crate) mod table;
 mod time_buckets;
 mod timing;
-mod trouble;
 mod tuning;
 pub(crate) mod words;
 
@@ -46,11 +46,11 @@ pub use tuning::tuning_page;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// The style of every page.
-pub const STYLE: &str = include_str!("style.css");
+pub const STYLE: &str = include_str!("page/style.css");
 
 /// What adds zoom, cursor and tables of values to the charts of a page. Charts that come into the page later are taken
 /// up at the event `drawn` of the document.
-pub const SCRIPT: &str = include_str!("script.js");
+pub const SCRIPT: &str = include_str!("page/script.js");
 
 /// A page in its parts.
 #[derive(Debug)]
@@ -131,23 +131,26 @@ pub fn page(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Page {
             }
         },
         footer: html! {
-            p { (not_audited(&record.plan.workload)) }
+            p { (one_line(&record.plan.labels.disclaimer)) }
             p { "Derived from the run's folder alone, which holds every second and every histogram." }
         },
     }
 }
 
-/// What every page says of itself, in one line.
-fn not_audited(workload: &str) -> String {
-    crate::disclaimer(workload).replace('\n', " ")
+/// A text without its line breaks, which a page sets itself.
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
 }
 
 fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Section> {
     let record = &run.record;
-    let charts = RunCharts::of(run, summary);
-    let timed = |content: &dyn Fn() -> Markup| match charts.over_time() {
-        true => content(),
-        false => html! { p.note { "No second was recorded, so there is nothing to draw over time." } },
+    let charts = RunCharts::for_run(run, summary);
+    let timed = |content: &dyn Fn() -> Markup| {
+        if charts.over_time() {
+            content()
+        } else {
+            html! { p.note { "No second was recorded, so there is nothing to draw over time." } }
+        }
     };
     let mut sections = vec![
         Section { id: "verdict", title: "Verdict", content: sections::verdict(verdict, &run.warnings) },
@@ -207,7 +210,7 @@ fn sections(run: &OpenedRun, summary: &Summary, verdict: &Verdict) -> Vec<Sectio
         sections.push(Section {
             id: "trouble",
             title: "Faults and failover",
-            content: trouble::trouble(record, summary),
+            content: outages::outages(record, summary),
         });
     }
     if !record.clients.is_empty() {

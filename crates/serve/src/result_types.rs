@@ -1,15 +1,16 @@
-//! The result_types of results: how each is recognised, what the list tells of it, and its page. Another kind is another file
-//! here, and a line in [`RESULT_TYPES`].
+//! The result types: how each is recognised, what the list shows of it, and its page.
+//!
+//! The documentation of the crate `report` lists the steps of adding one.
 
 mod acid;
 mod advice;
-mod comparison;
+mod compare;
 mod regions;
 mod run;
 mod scenario;
 mod search;
 mod sweep;
-mod times;
+mod timing;
 mod tuning;
 
 use std::path::Path;
@@ -51,17 +52,17 @@ pub(crate) enum Detect {
     Has(&'static [&'static str]),
 }
 
-/// All result_types.
+/// All result types.
 pub(crate) static RESULT_TYPES: [ResultType; 10] = [
     run::KIND,
     sweep::KIND,
     search::KIND,
     scenario::KIND,
     acid::KIND,
-    comparison::KIND,
+    compare::KIND,
     tuning::KIND,
     regions::KIND,
-    times::KIND,
+    timing::KIND,
     advice::KIND,
 ];
 
@@ -90,7 +91,7 @@ pub(crate) struct ListEntry {
 
 impl ListEntry {
     /// Of what was measured statement by statement.
-    fn of(target: &Target, when: Option<Timestamp>, note: String) -> Self {
+    fn for_target(target: &Target, when: Option<Timestamp>, note: String) -> Self {
         ListEntry { when, database: target.kind.clone(), words: target.version.clone(), note, ..ListEntry::default() }
     }
 }
@@ -148,7 +149,7 @@ pub(crate) fn of_section(section: &str) -> Option<&'static ResultType> {
 }
 
 /// The kind of a folder, or of a file.
-pub(crate) fn of(path: &Path) -> Option<&'static ResultType> {
+pub(crate) fn detect(path: &Path) -> Option<&'static ResultType> {
     if path.is_dir() {
         return RESULT_TYPES.iter().find(|kind| matches!(kind.detect, Detect::Holds(file) if path.join(file).exists()));
     }
@@ -171,13 +172,13 @@ pub(crate) fn file(kind: &ResultType, path: &Path) -> std::path::PathBuf {
 
 /// Reads a JSON document.
 fn document(path: &Path) -> Result<Value, String> {
-    let told = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-    let meta = std::fs::metadata(path).map_err(|e| told(&e))?;
+    let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+    let meta = std::fs::metadata(path).map_err(|e| failed(&e))?;
     if !meta.is_file() || meta.len() > largest(path) {
-        return Err(told(&"not a file of a size that is read"));
+        return Err(failed(&"not a file of a size that is read"));
     }
-    let text = std::fs::read(path).map_err(|e| told(&e))?;
-    serde_json::from_slice(&text).map_err(|e| told(&format!("not a JSON document: {e}")))
+    let text = std::fs::read(path).map_err(|e| failed(&e))?;
+    serde_json::from_slice(&text).map_err(|e| failed(&format!("not a JSON document: {e}")))
 }
 
 /// Reads what a command printed; `what` it is.
@@ -188,9 +189,10 @@ fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, String> {
 /// Reads the document of a series of runs, which has a list of `entries`.
 fn read_series(folder: &Path, file: &str, entries: &str) -> Result<Value, String> {
     let document = document(&folder.join(file))?;
-    match document[entries].is_array() {
-        true => Ok(document),
-        false => Err(format!("{file}: not what it should be: it has no {entries}")),
+    if document[entries].is_array() {
+        Ok(document)
+    } else {
+        Err(format!("{file}: not what it should be: it has no {entries}"))
     }
 }
 
@@ -211,8 +213,8 @@ fn rows(document: &Value, entries: &str, row: impl Fn(&Value) -> Vec<String>) ->
 }
 
 /// A figure of an entry; a dash where there is none.
-fn figure(entry: &Value, field: &str, told: impl Fn(f64) -> String) -> String {
-    entry[field].as_f64().map_or_else(|| "–".to_owned(), told)
+fn figure(entry: &Value, field: &str, shown: impl Fn(f64) -> String) -> String {
+    entry[field].as_f64().map_or_else(|| "–".to_owned(), shown)
 }
 
 fn words(error: &RecordError) -> String {

@@ -108,7 +108,7 @@ impl Judgement {
 
 impl Finding {
     /// A rule with its clause and limit, not yet judged.
-    pub(crate) fn of(rule: impl Into<String>, clause: &str, limit: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: impl Into<String>, clause: &str, limit: impl Into<String>) -> Self {
         Finding { rule: rule.into(), clause: clause.to_owned(), limit: limit.into(), ..Finding::default() }
     }
 

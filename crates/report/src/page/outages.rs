@@ -9,7 +9,7 @@ use super::table::table;
 use crate::audit::audit_table;
 
 /// What was done to the database, what it cost, and what of the acknowledged work is there.
-pub(super) fn trouble(run: &RunRecord, summary: &Summary) -> Markup {
+pub(super) fn outages(run: &RunRecord, summary: &Summary) -> Markup {
     let title = run.plan.headline().map_or("", |index| run.plan.transactions[index].title.as_str());
     let lost = format!("{title}s lost");
     let header = [

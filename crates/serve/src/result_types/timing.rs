@@ -24,5 +24,5 @@ fn facts(path: &Path) -> Result<ListEntry, String> {
         Some(comparison) => comparison.words(),
         None => several(result.statements.len() as u64, "statement"),
     };
-    Ok(ListEntry::of(&result.target, result.started_at, note))
+    Ok(ListEntry::for_target(&result.target, result.started_at, note))
 }
