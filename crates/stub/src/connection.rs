@@ -270,9 +270,10 @@ impl Connection<'_> {
     /// CopyDone, or CopyFail.
     fn end_copy(&mut self, done: bool, out: &mut BytesMut) {
         let Some(copying) = self.copying.take() else { return };
-        match done {
-            true => protocol::command_complete(out, &format!("COPY {}", copying.counter.rows())),
-            false => protocol::error(out, "57014", "COPY from stdin failed"),
+        if done {
+            protocol::command_complete(out, &format!("COPY {}", copying.counter.rows()));
+        } else {
+            protocol::error(out, "57014", "COPY from stdin failed");
         }
         if copying.simple {
             ready(out, self.in_transaction);
