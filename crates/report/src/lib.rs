@@ -39,8 +39,8 @@ pub use json::json;
 pub use markdown::markdown;
 pub use metrics::{Families, Metrics, PROTOBUF_FORMAT, TEXT_FORMAT, otlp};
 pub use page::{
-    Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
-    time_page, tuning_page,
+    Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, shell_quoted,
+    sweep_page, time_page, tuning_page,
 };
 pub use regions::{regions_json, regions_table};
 pub use sweep::{ratios as sweep_ratios, sweep_json, sweep_markdown, sweep_table};
