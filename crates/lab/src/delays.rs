@@ -8,7 +8,7 @@ const KNOWN: [(&str, &str, u64); 3] =
     [("us-east1", "us-west1", 66), ("us-east1", "us-west2", 64), ("us-west1", "us-west2", 25)];
 
 /// The longest round trip in milliseconds; no way on Earth is as long.
-const LONGEST: f64 = 10_000.0;
+const MAX_ROUND_TRIP_MS: f64 = 10_000.0;
 
 /// The round trips between regions: how long what one of them asks of another is under way, and the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn read_one(pair: &str) -> Option<(String, String, Duration)> {
     let (names, time) = pair.split_once('=')?;
     let (from, to) = names.split_once(':')?;
     let ms: f64 = time.trim().trim_end_matches("ms").trim_end().parse().ok()?;
-    let possible = (0.0..=LONGEST).contains(&ms) && from.trim() != to.trim();
+    let possible = (0.0..=MAX_ROUND_TRIP_MS).contains(&ms) && from.trim() != to.trim();
     possible.then(|| (from.trim().to_owned(), to.trim().to_owned(), Duration::from_secs_f64(ms / 1000.0)))
 }
 

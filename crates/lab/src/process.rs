@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// How often an ending process is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the operating system may take to end a process after SIGKILL.
 const KILLED: Duration = Duration::from_secs(20);
@@ -70,7 +70,7 @@ impl Process {
             if Instant::now() > deadline {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         true
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::line::Line;
 
 /// How often a held connection looks whether it may go on.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long a server may take to accept a connection. One whose machine is gone never answers, and a proxy that waits
 /// for it takes no other connection and can't be dropped.
@@ -98,7 +98,7 @@ impl Network {
     /// Waits out a cut; `false` if the proxy was closed meanwhile.
     fn passes(&self) -> bool {
         while self.cut.load(Ordering::Relaxed) && !self.closed.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         !self.closed.load(Ordering::Relaxed)
     }
