@@ -11,17 +11,17 @@ use record::sweep::{Sweep, SweepPlan};
 use record::{RunFolder, Summary};
 use workload::tpcc::acknowledged::{Acknowledged, Journal};
 
+#[path = "../crates/weighbridge/src/cli/durations.rs"]
+mod durations;
 #[allow(dead_code, reason = "the program uses the rest")]
 #[path = "../crates/weighbridge/src/scenario.rs"]
 mod scenario;
 #[allow(dead_code, reason = "the program uses the rest")]
 #[path = "../crates/weighbridge/src/faults/schedule.rs"]
 mod schedule;
-#[path = "../crates/weighbridge/src/cli/time.rs"]
-mod time;
 
 /// Where the schedule looks for it.
-use time::duration_or_zero;
+use durations::duration_or_zero;
 
 /// A target: its name, which is that of its folder in `seeds`, and what it does with an input.
 pub(crate) type Target = (&'static str, fn(&[u8]));

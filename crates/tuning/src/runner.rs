@@ -92,10 +92,9 @@ impl Runner {
         &mut self.slots[0].session
     }
 
-    /// The answer to the last statement of the last subject.
-    #[must_use]
-    pub fn last(&self) -> Option<&Answer> {
-        self.slots.first()?.last.as_ref()
+    /// Takes the answer to the last statement of the last subject.
+    pub fn take_last(&mut self) -> Option<Answer> {
+        self.slots.first_mut()?.last.take()
     }
 
     /// Draws values for a statement and writes them into it.

@@ -8,7 +8,7 @@ use super::query_analysis::{Reading, Use};
 pub const PREFIX: &str = "weighbridge_advice_";
 
 /// Most candidates of a statement.
-const MOST: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 
 /// Most columns that a covering index is given.
 const MOST_STORED: usize = 8;
@@ -83,7 +83,7 @@ pub fn candidates(reading: &Reading, tables: &[TableInfo]) -> Vec<NewIndex> {
             }
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_CANDIDATES);
     for (number, index) in found.iter_mut().enumerate() {
         index.name = format!("{PREFIX}{}", number + 1);
     }

@@ -243,7 +243,7 @@ impl Trial<'_> {
         let mut runner =
             Runner::new(vec![reading_session], place, self.values, self.options.seed, self.limits.clone()).await?;
         let making = if copied { &mut own } else { session };
-        let now = BenchCase { ending: self.ending(), ..BenchCase::of(self.template.clone()) };
+        let now = BenchCase { ending: self.ending(), ..BenchCase::from_statement(self.template.clone()) };
         let mut states =
             vec![State { index: None, subject: now.clone(), candidate: None, first_ms: 0.0, blocks_ms: Vec::new() }];
         advice.plan = runner.plan(&self.template, true).await?;

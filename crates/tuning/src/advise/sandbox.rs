@@ -183,6 +183,6 @@ impl<'a> Copy<'a> {
     pub fn insert(&self, dialect: &dyn Dialect) -> BenchCase {
         let (copy, aside) = (dialect.quoted(&self.table.name), self.set_aside_name(dialect));
         let sql = format!("INSERT INTO {copy} SELECT * FROM {aside}");
-        BenchCase { ending: Ending::Rollback, ..BenchCase::of(Template::parse(&sql, dialect.wire())) }
+        BenchCase { ending: Ending::Rollback, ..BenchCase::from_statement(Template::parse(&sql, dialect.wire())) }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     require_data(&gateways, "check")?;
     require_file(gateways.first())?;
     if let Workload::Custom(custom) = &workload {
-        return show(&runtime()?.block_on(own_checks(&gateways, custom))?, args.json);
+        return show(&runtime()?.block_on(own_checks(&gateways, custom))?, args.json.enabled);
     }
     let worker = args.part.worker().map_err(Failure::Usage)?;
     let dialect = gateways.dialect();
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let seconds_ago = args.as_of.map(|ago| ago.as_secs());
     let options = CheckOptions { first_warehouse: first, warehouses, jobs, seconds_ago };
     let results = with_progress(&runtime, &gateways, options)?;
-    show(&results.iter().map(recorded).collect::<Vec<_>>(), args.json)
+    show(&results.iter().map(recorded).collect::<Vec<_>>(), args.json.enabled)
 }
 
 fn show(results: &[Recorded], json: bool) -> Ended {

@@ -5,7 +5,6 @@ use target::Level;
 
 use super::{Ended, Status, gateways, require_data, require_file, runtime, sessions};
 use crate::cli::DoctorArgs;
-use crate::output;
 
 pub(crate) fn run(args: &DoctorArgs) -> Ended {
     let gateways = gateways(&args.target)?;
@@ -15,10 +14,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Ended {
     let (warehouses, connections, check) = (args.warehouses, args.connections, args.check);
     let examination = Examination { gateways, warehouses, connections, check, jobs };
     let findings = runtime()?.block_on(examine(&examination));
-    match args.json {
-        true => output::print_json(&report::doctor_json(&findings))?,
-        false => output::print(&report::doctor_table(&findings))?,
-    }
+    args.json.print(|| report::doctor_json(&findings), || report::doctor_table(&findings))?;
     let bad = findings.iter().any(|finding| finding.status == Level::Bad);
     Ok(if bad { Status::NotBelieved } else { Status::Done })
 }

@@ -64,7 +64,7 @@ fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ende
     auditing::await_recovery(gateways)?;
     let audit = auditing::against(gateways, &ledger)?;
     something_to_lose(&audit)?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;
     } else {
         output::print(&report::audit_table(&audit))?;
@@ -95,7 +95,7 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
         return no_crash("no connection was lost, and the answers went on".to_owned());
     }
     something_to_lose(audit)?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&serde_json::json!({
             "passed": passed,
             "audit": audit,

@@ -37,8 +37,8 @@ fn up(args: &LabUpArgs) -> Ended {
     let distance = delays.as_ref().map(|delays| Distance { delays, holder: &holder });
     let layout = Layout { nodes, regions: &regions, settings: &settings, distance };
     let started = lab::up(kind, &layout, &base).map_err(|e| not_started(kind, &folder, &e))?;
-    show(args.json, &started, &folder)?;
-    if !args.json {
+    show(args.json.enabled, &started, &folder)?;
+    if !args.json.enabled {
         let url = &started.urls()[0];
         say!("\nTry next:");
         for command in [&format!("load --url {url} --warehouses 1"), "lab status", &format!("lab down {kind}")] {
@@ -80,7 +80,7 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Fail
     }
     let has = |kind: &Kind| kind.has_regions() || kind.has_distance();
     if !has(&kind) && !args.regions.is_empty() {
-        let have: Vec<&str> = Kind::ALL.into_iter().filter(has).map(Kind::name).collect();
+        let have: Vec<&str> = Kind::all().filter(has).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--regions: {kind} knows no regions; {} do", have.join(" and "))));
     }
     if !distant && args.delays.is_some() {
@@ -91,7 +91,7 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Fail
         return Err(Failure::Usage(format!("--nodes {nodes}: {kind} has a server for each of the {count} regions")));
     }
     if !kind.takes_settings() && !args.settings.is_empty() {
-        let take: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
+        let take: Vec<&str> = Kind::all().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--set: {kind} takes no settings here; {} do", take.join(" and "))));
     }
     if args.regions.len() > nodes {
@@ -119,7 +119,7 @@ fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Desc
     Err(Failure::Failed(match condition {
         Condition::Up if same => {
             say!("{kind} is up already, in {}", folder.display());
-            show(args.json, found, folder)?;
+            show(args.json.enabled, found, folder)?;
             return Ok(Status::Done);
         }
         Condition::Up => format!("{is} already, with other nodes, regions or delays: {remove} first"),
@@ -153,7 +153,7 @@ fn not_started(kind: Kind, folder: &Path, error: &LabError) -> Failure {
 fn down(args: &LabDownArgs) -> Ended {
     let base = base(args.folder.dir.as_deref())?;
     let (mut stopped, mut failures) = (Vec::new(), Vec::new());
-    for kind in args.kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind]) {
+    for kind in args.kind.map_or_else(|| Kind::all().collect::<Vec<_>>(), |kind| vec![kind]) {
         match stop(kind, &base) {
             Ok(true) => stopped.push(kind),
             Ok(false) => {}
@@ -164,7 +164,7 @@ fn down(args: &LabDownArgs) -> Ended {
         let what = args.kind.map_or("nothing".to_owned(), |kind| format!("no {kind}"));
         say!("there is {what} in {}", base.display());
     }
-    if args.json {
+    if args.json.enabled {
         output::print_json(&json!({ "stopped": stopped }))?;
     }
     if failures.is_empty() { Ok(Status::Done) } else { Err(Failure::Failed(failures.join("; "))) }
@@ -190,7 +190,7 @@ fn stop(kind: Kind, base: &Path) -> Result<bool, String> {
 fn status(args: &LabStatusArgs) -> Ended {
     let base = base(args.folder.dir.as_deref())?;
     let (mut documents, mut text, mut failures) = (Vec::new(), String::new(), Vec::new());
-    for kind in Kind::ALL {
+    for kind in Kind::all() {
         let folder = lab::folder(kind, &base);
         match lab::find(kind, &base) {
             Ok(None) => {}
@@ -201,7 +201,7 @@ fn status(args: &LabStatusArgs) -> Ended {
             Err(e) => failures.push(e.to_string()),
         }
     }
-    if args.json {
+    if args.json.enabled {
         output::print_json(&json!({ "folder": base, "kinds": documents }))?;
     } else if !text.is_empty() {
         output::print(&text)?;

@@ -18,8 +18,8 @@ use crate::scenario::{Case, Line, Scenario, find, ours, scaled};
 
 pub(crate) fn run(command: &ScenarioCommand) -> Ended {
     match command {
-        ScenarioCommand::List(args) => list(args.json),
-        ScenarioCommand::Show(args) => show(&args.name, args.json),
+        ScenarioCommand::List(args) => list(args.json.enabled),
+        ScenarioCommand::Show(args) => show(&args.name, args.json.enabled),
         ScenarioCommand::Run(args) => repeat(args),
     }
 }
@@ -177,7 +177,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
     let document = document(&name, &case, args, &measured, &folder);
     let file = folder.join(SCENARIO_JSON);
     record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&document)?;
     } else {
         output::print(&side_by_side(&scenario, &case, &document))?;

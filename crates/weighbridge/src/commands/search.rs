@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
         "folder": folder.display().to_string(),
     });
     record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&document)?;
     } else {
         output::print(&said(&trials.done, holds, fails, most))?;

@@ -19,7 +19,7 @@ use crate::output;
 
 pub(crate) fn run(args: &SweepArgs) -> Ended {
     args.require_tpcc().map_err(Failure::Usage)?;
-    show(&carry_out(args)?, args.format())
+    show(&carry_out(args)?, args.output.format().into())
 }
 
 /// Makes all runs, and tells the folder.

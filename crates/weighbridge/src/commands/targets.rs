@@ -8,14 +8,10 @@ use workload::tpcc::Style;
 
 use super::{Ended, Status};
 use crate::cli::TargetsArgs;
-use crate::output;
 
 pub(crate) fn run(args: &TargetsArgs) -> Ended {
     let targets: Vec<Target> = DATABASES.iter().map(|dialect| listed(*dialect)).collect();
-    match args.json {
-        true => output::print_json(&report::targets_json(&targets))?,
-        false => output::print(&report::targets_table(&targets))?,
-    }
+    args.json.print(|| report::targets_json(&targets), || report::targets_table(&targets))?;
     Ok(Status::Done)
 }
 

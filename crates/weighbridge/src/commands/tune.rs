@@ -26,10 +26,7 @@ fn list(args: &TuneListArgs) -> Ended {
     let mut rows: Vec<(String, String, String)> =
         lessons.into_iter().map(|lesson| (lesson.name, lesson.title, lesson.shows)).collect();
     rows.push(super::regions::described());
-    match args.json {
-        true => output::print_json(&report::lessons_json(&rows))?,
-        false => output::print(&report::lessons_table(&rows))?,
-    }
+    args.json.print(|| report::lessons_json(&rows), || report::lessons_table(&rows))?;
     Ok(Status::Done)
 }
 
@@ -82,10 +79,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
     if let Some(page) = &args.html {
         super::report::write(page, &report::tuning_page(&result).file())?;
     }
-    match args.json {
-        true => output::print_json(&report::tuning_json(&result))?,
-        false => output::print(&report::tuning_table(&result))?,
-    }
+    args.json.print(|| report::tuning_json(&result), || report::tuning_table(&result))?;
     let early = result.stopped.or_else(|| result.interrupted.then(|| "interrupted".to_owned()));
     match early {
         Some(why) => Err(Failure::Failed(format!("{why}: the lessons that are shown were measured"))),

@@ -27,6 +27,7 @@ mod same_data;
 mod secrets;
 mod series;
 mod serve;
+mod sources;
 mod statements;
 mod support;
 mod time;

@@ -1,11 +1,11 @@
-//! Arguments of the tuning lab.
+//! Arguments of `tune`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::TargetArgs;
+use super::{JsonArgs, TargetArgs, duration, response};
 
 /// What the lessons' help says.
 #[derive(Debug, Subcommand)]
@@ -22,9 +22,8 @@ pub(crate) enum TuneCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneListArgs {
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -66,10 +65,10 @@ pub(crate) struct TuneRunArgs {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(6..=1000))]
     pub(crate) rounds: u32,
     /// From when on a lesson takes no more pairs than the six that an interval needs
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = super::duration)]
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration)]
     pub(crate) budget: Duration,
     /// Break off a statement that takes longer
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = super::response)]
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = response)]
     pub(crate) timeout: Duration,
     /// Seed of data, values and orders [default: drawn, and shown]
     #[arg(long, value_name = "N")]
@@ -77,63 +76,12 @@ pub(crate) struct TuneRunArgs {
     /// Write a page too
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneCleanArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Without --try nothing is changed. With it each candidate is built, looked at, measured in turns with things as\n\
-    they are, and dropped; statements that change rows are rolled back. What writes pay is measured on a copy of the table,\n\
-    in a schema of its own (weighbridge_advice). Building an index may hold up others: on a database that is in use, try\n\
-    with --copy.\n\nExamples:\n  \
-    weighbridge advise --url URL --statement \"SELECT name, credit_card FROM users WHERE name = 'Anna Smith'\"\n  \
-    weighbridge advise --url URL --statement \"SELECT ...\" --try\n  \
-    weighbridge advise --url URL --file queries.sql --try --copy 100000"
-)]
-pub(crate) struct AdviseArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-    /// The statement; may be given several times
-    #[arg(long = "statement", short = 'e', value_name = "SQL")]
-    pub(crate) statements: Vec<String>,
-    /// A file of statements, separated by semicolons
-    #[arg(long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    /// A statement of TPC-C in style row, such as order_status.last_order, with values as its transaction draws them
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tpcc: Option<String>,
-    /// Try each candidate
-    #[arg(long = "try")]
-    pub(crate) try_them: bool,
-    /// Try on copies of the tables, with at most so many rows of each
-    #[arg(long, value_name = "ROWS", requires = "try_them", num_args = 0..=1, default_missing_value = "1000000")]
-    pub(crate) copy: Option<u64>,
-    /// Pairs of blocks
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "try_them", value_parser = clap::value_parser!(u32).range(6..=1000))]
-    pub(crate) rounds: u32,
-    /// Executions of a block
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "try_them", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) repeat: u32,
-    /// The longest that the blocks of one candidate may take, all in all
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = super::duration)]
-    pub(crate) budget: Duration,
-    #[command(flatten)]
-    pub(crate) values: super::ValueArgs,
-    /// Break off a statement that takes longer
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = super::response)]
-    pub(crate) timeout: Duration,
-    /// Seed of values and orders [default: drawn, and shown]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
 }
