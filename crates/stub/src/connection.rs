@@ -56,7 +56,8 @@ pub(crate) async fn serve(
     mut pause: impl FnMut() -> Duration,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let (mut read, mut out) = (BytesMut::with_capacity(READ), BytesMut::with_capacity(READ));
+    let mut read = BytesMut::with_capacity(READ);
+    let mut out = BytesMut::with_capacity(READ);
     if !greet(&mut stream, &mut read, &mut out, version).await? {
         return Ok(());
     }

@@ -21,6 +21,7 @@ use target::Url;
 /// The database at `url`, as a result names it.
 fn target_of(url: &Url, version: String) -> Target {
     let dialect = url.dialect();
-    let (kind, embedded) = (dialect.name().to_owned(), dialect.embedded());
+    let kind = dialect.name().to_owned();
+    let embedded = dialect.embedded();
     Target { kind, version, url: url.to_string(), embedded, ..Target::default() }
 }

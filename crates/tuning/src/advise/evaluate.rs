@@ -120,9 +120,10 @@ async fn tables(session: &mut Session, read: &Reading) -> Result<Vec<TableInfo>,
             tables.push(table);
         }
     }
-    match tables.is_empty() {
-        true => Err(Error::Usage("none of the statement's tables is in the catalog of this database".to_owned())),
-        false => Ok(tables),
+    if tables.is_empty() {
+        Err(Error::Usage("none of the statement's tables is in the catalog of this database".to_owned()))
+    } else {
+        Ok(tables)
     }
 }
 

@@ -18,7 +18,7 @@ const KEPT: &str = "found";
 const MAX_LIST_ROWS: usize = 1000;
 
 /// Rows up to which two results are held against each other.
-const MOST_COMPARED: usize = 10_000;
+const MAX_COMPARED_ROWS: usize = 10_000;
 
 /// `IN (subquery)` as two statements.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &BenchC
     let rows = |runner: &mut Runner| -> Result<(usize, Vec<String>), Error> {
         let Some(answer) = runner.take_last() else { return Ok((0, Vec::new())) };
         let mut rows = Vec::new();
-        if answer.len() <= MOST_COMPARED {
+        if answer.len() <= MAX_COMPARED_ROWS {
             for row in answer.rows() {
                 let cells: Result<Vec<String>, target::Error> =
                     (0..row.columns().len()).map(|at| Ok(row.value(at)?.to_string())).collect();

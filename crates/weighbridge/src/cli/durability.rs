@@ -61,7 +61,8 @@ impl DurabilityArgs {
     pub(crate) fn fit(&self) -> Result<(), String> {
         let comes_back = self.lab.lab.is_some() || self.restart_command.is_some();
         if comes_back && self.audit.is_none() && self.down >= self.duration {
-            let (down, duration) = (self.down.as_secs(), self.duration.as_secs());
+            let down = self.down.as_secs();
+            let duration = self.duration.as_secs();
             return Err(format!("--down {down}s must be shorter than --duration {duration}s, which it is a part of"));
         }
         Ok(())

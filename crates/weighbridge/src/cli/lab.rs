@@ -140,8 +140,9 @@ pub(crate) struct LabTargetArgs {
 fn setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    match name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
-        true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
-        false => Ok((name.to_owned(), value.to_owned())),
+    if name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
+        Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned())
+    } else {
+        Ok((name.to_owned(), value.to_owned()))
     }
 }

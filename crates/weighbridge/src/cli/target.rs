@@ -19,12 +19,11 @@ impl TargetArgs {
     /// Refuses a URL that was typed beside named targets, which stand instead of it; one of the environment may be there.
     pub(crate) fn beside(&self, targets: &[NamedTarget]) -> Result<(), String> {
         let usual = std::env::var("WEIGHBRIDGE_URL").unwrap_or_else(|_| target::DEFAULT_URL.to_owned());
-        match targets.is_empty() || self.urls == [usual] {
-            true => Ok(()),
-            false => {
-                Err("--url beside --target: name each database with --target NAME=URL, or the only one with --url"
-                    .to_owned())
-            }
+        if targets.is_empty() || self.urls == [usual] {
+            Ok(())
+        } else {
+            Err("--url beside --target: name each database with --target NAME=URL, or the only one with --url"
+                .to_owned())
         }
     }
 }

@@ -9,7 +9,8 @@ use crate::cli::{CompareArgs, SeriesFormat};
 use crate::output;
 
 pub(crate) fn run(args: &CompareArgs) -> Ended {
-    let (base, new) = (side(&args.base)?, side(&args.new)?);
+    let base = side(&args.base)?;
+    let new = side(&args.new)?;
     let comparison = compare(&base, &new, args.force).map_err(|e| match e {
         CompareError::Unlike(_) => Failure::Usage(e.to_string()),
         CompareError::Nothing(_) => Failure::Failed(e.to_string()),

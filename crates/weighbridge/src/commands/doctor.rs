@@ -11,8 +11,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Ended {
     require_data(&gateways, "examine (`weighbridge calibrate` weighs the tool)")?;
     require_file(gateways.first())?;
     let jobs = sessions(&gateways);
-    let (warehouses, connections, check) = (args.warehouses, args.connections, args.check);
-    let examination = Examination { gateways, warehouses, connections, check, jobs };
+    let examination =
+        Examination { gateways, warehouses: args.warehouses, connections: args.connections, check: args.check, jobs };
     let findings = runtime()?.block_on(examine(&examination));
     args.json.print(|| report::doctor_json(&findings), || report::doctor_table(&findings))?;
     let bad = findings.iter().any(|finding| finding.status == Level::Bad);

@@ -38,7 +38,8 @@ pub(super) fn sides() -> String {
 
 /// On servers that are there, one a region.
 pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
-    let (scale, seed) = (args.scale.unwrap_or(SCALE), args.seed.unwrap_or(SEED));
+    let scale = args.scale.unwrap_or(SCALE);
+    let seed = args.seed.unwrap_or(SEED);
     let result = runtime()?.block_on(async {
         let mut places = Vec::new();
         for url in gateways.urls() {
@@ -122,7 +123,8 @@ fn lesson(args: &LabRegionsArgs, delays: &Delays, urls: &[String]) -> Result<Reg
     let numbers = 0..places.len();
     let ms = |from: usize, to: usize| delays.round_trip(from, to).as_secs_f64() * 1000.0;
     let delays_ms = numbers.clone().map(|from| numbers.clone().map(|to| ms(from, to)).collect()).collect();
-    let (repeat, keep) = (args.repeat, args.keep);
+    let repeat = args.repeat;
+    let keep = args.keep;
     let options = RegionsOptions { places, delays_ms: Some(delays_ms), repeat, scale: SCALE, seed: SEED, keep };
     let stop = interrupt::stop();
     Ok(runtime()?.block_on(tuning::regions::run(&options, || *stop.borrow(), |doing| say!("{doing}")))?)

@@ -50,7 +50,8 @@ pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     for warning in &opened.warnings {
         say!("warning: {warning}");
     }
-    let (run, summary) = (&opened.record, Summary::of(opened));
+    let run = &opened.record;
+    let summary = Summary::of(opened);
     let verdict = record::judge(run, &summary, &opened.timeline);
     match format {
         ResultFormat::Table => output::print(&report::table(run, &summary, &verdict))?,

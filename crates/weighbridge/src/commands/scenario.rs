@@ -392,11 +392,10 @@ fn tell_differences(
     let mut first = vec![format!("published of {}; measured at {gateways}", case.cluster)];
     first.push(format!("published with {}; measured with weighbridge {}", scenario.tool, env!("CARGO_PKG_VERSION")));
     if (args.scale - 1.0).abs() > f64::EPSILON {
-        first.push(match case.published.lessons.is_empty() {
-            true => format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale),
-            false => {
-                format!("the data set at scale {} (1 is the published size): factors compare, times don't", args.scale)
-            }
+        first.push(if case.published.lessons.is_empty() {
+            format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale)
+        } else {
+            format!("the data set at scale {} (1 is the published size): factors compare, times don't", args.scale)
         });
     }
     for name in case.targets.iter().filter(|name| args.targets.iter().all(|target| target.name != **name)) {

@@ -38,7 +38,8 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
     let folder = args.out.clone().unwrap_or_else(|| super::run::results_folder("search"));
     record::RunFolder::create(&folder)?;
     let mut trials = Trials { args, loaded, keeper, folder: &folder, done: Vec::new() };
-    let (mut holds, mut fails) = (None, None);
+    let mut holds = None;
+    let mut fails = None;
     let mut next = Some(args.from);
     while let Some(warehouses) = next {
         match trials.holds(warehouses) {
@@ -209,7 +210,9 @@ mod tests {
 
     /// The numbers tried when all up to `limit` hold.
     fn tried(limit: u32, from: u32, most: u32) -> Vec<u32> {
-        let (mut holds, mut fails, mut tried) = (None, None, Vec::new());
+        let mut holds = None;
+        let mut fails = None;
+        let mut tried = Vec::new();
         let mut next = Some(from);
         while let Some(warehouses) = next {
             tried.push(warehouses);

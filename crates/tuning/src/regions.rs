@@ -161,7 +161,7 @@ fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
     if !options.delays_ms.as_ref().is_none_or(square) {
         return Err(RegionsError::Impossible("the delays are not between these regions".to_owned()));
     }
-    Assignment::new(regions).map_err(RegionsError::Impossible)
+    Assignment::new(regions)
 }
 
 /// A run of the lesson.
