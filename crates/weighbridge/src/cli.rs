@@ -28,7 +28,6 @@ mod search;
 mod serve;
 mod sweep;
 mod target;
-mod targets;
 mod time;
 mod topology;
 mod tune;
@@ -68,10 +67,9 @@ pub(crate) use serve::{ServeArgs, USUAL_RESULTS};
 pub(crate) use sweep::{EveryRunArgs, Restore, RestoreArgs, SweepArgs};
 use target::named_target;
 pub(crate) use target::{NamedTarget, TargetArgs};
-pub(crate) use targets::TargetsArgs;
 pub(crate) use time::{TimeArgs, ValueArgs};
 pub(crate) use topology::TopologyArgs;
-pub(crate) use tune::{TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+pub(crate) use tune::{TuneCommand, TuneRunArgs, TuneShowArgs};
 pub(crate) use verify::VerifyArgs;
 pub(crate) use view::ViewArgs;
 pub(crate) use workload::{CustomArgs, Workload, WorkloadCommand};
@@ -141,7 +139,7 @@ pub(crate) enum Command {
     /// Examine whether this client and this target are fit to be measured
     Doctor(DoctorArgs),
     /// List the databases, what each can do, and how that was verified
-    Targets(TargetsArgs),
+    Targets(JsonArgs),
     /// Weigh the tool itself on this machine: how large a run is it fit for?
     Calibrate(CalibrateArgs),
     /// Serve answers without data on PostgreSQL's wire, to weigh this tool or another client

@@ -13,17 +13,11 @@ use super::{JsonArgs, NamedTarget, TargetArgs, duration, duration_or_zero, named
     A NAME may be a file of your own: docs/scenarios.md tells the format.")]
 pub(crate) enum ScenarioCommand {
     /// List the published benchmarks that can be repeated
-    List(ScenarioListArgs),
+    List(JsonArgs),
     /// Show one: its cluster, its steps, its figures and its known slips
     Show(ScenarioShowArgs),
     /// Repeat one, and hold what it gave against what was published
     Run(Box<ScenarioRunArgs>),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ScenarioListArgs {
-    #[command(flatten)]
-    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]

@@ -7,23 +7,16 @@ use clap::{Args, Subcommand};
 
 use super::{JsonArgs, TargetArgs, duration, response};
 
-/// What the lessons' help says.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TuneCommand {
     /// List the lessons
-    List(TuneListArgs),
+    List(JsonArgs),
     /// Show what a lesson does: why, its statements on this kind of database, and what was published
     Show(TuneShowArgs),
     /// Measure lessons on a database, which is left as it was
     Run(TuneRunArgs),
     /// Remove what a killed `tune run` has left
-    Clean(TuneCleanArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TuneListArgs {
-    #[command(flatten)]
-    pub(crate) json: JsonArgs,
+    Clean(TargetArgs),
 }
 
 #[derive(Debug, Args)]
@@ -78,10 +71,4 @@ pub(crate) struct TuneRunArgs {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TuneCleanArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
 }

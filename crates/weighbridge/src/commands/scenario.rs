@@ -18,7 +18,7 @@ use crate::scenario::{Case, Line, Scenario, find, ours, scaled};
 
 pub(crate) fn run(command: &ScenarioCommand) -> Ended {
     match command {
-        ScenarioCommand::List(args) => list(args.json.enabled),
+        ScenarioCommand::List(json) => list(json.enabled),
         ScenarioCommand::Show(args) => show(&args.name, args.json.enabled),
         ScenarioCommand::Run(args) => repeat(args),
     }

@@ -7,11 +7,11 @@ use target::{DATABASES, Dialect};
 use workload::tpcc::Style;
 
 use super::{Ended, Status};
-use crate::cli::TargetsArgs;
+use crate::cli::JsonArgs;
 
-pub(crate) fn run(args: &TargetsArgs) -> Ended {
+pub(crate) fn run(json: &JsonArgs) -> Ended {
     let targets: Vec<Target> = DATABASES.iter().map(|dialect| listed(*dialect)).collect();
-    args.json.print(|| report::targets_json(&targets), || report::targets_table(&targets))?;
+    json.print(|| report::targets_json(&targets), || report::targets_table(&targets))?;
     Ok(Status::Done)
 }
 

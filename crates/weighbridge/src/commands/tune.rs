@@ -6,7 +6,7 @@ use tuning::lesson_runner::{self, Options};
 use tuning::runner::Limits;
 
 use super::{Ended, Failure, Status, gateways, require_data, runtime};
-use crate::cli::{TargetArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+use crate::cli::{JsonArgs, TargetArgs, TuneCommand, TuneRunArgs, TuneShowArgs};
 use crate::{interrupt, output};
 
 /// The usual size of the data set.
@@ -14,19 +14,19 @@ const SCALE: f64 = 0.1;
 
 pub(crate) fn run(command: &TuneCommand) -> Ended {
     match command {
-        TuneCommand::List(args) => list(args),
+        TuneCommand::List(json) => list(*json),
         TuneCommand::Show(args) => show(args),
         TuneCommand::Run(args) => measure(args),
-        TuneCommand::Clean(args) => clean(&args.target),
+        TuneCommand::Clean(target) => clean(target),
     }
 }
 
-fn list(args: &TuneListArgs) -> Ended {
+fn list(json: JsonArgs) -> Ended {
     let lessons = Lesson::all()?;
     let mut rows: Vec<(String, String, String)> =
         lessons.into_iter().map(|lesson| (lesson.name, lesson.title, lesson.shows)).collect();
     rows.push(super::regions::described());
-    args.json.print(|| report::lessons_json(&rows), || report::lessons_table(&rows))?;
+    json.print(|| report::lessons_json(&rows), || report::lessons_table(&rows))?;
     Ok(Status::Done)
 }
 
