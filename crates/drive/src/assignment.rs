@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use target::placement::slices;
 use target::{Gateways, Url};
@@ -18,24 +17,17 @@ pub enum Affinity {
     Warehouse,
 }
 
+impl Affinity {
+    /// Each affinity with its name on the command line and in results.
+    pub const NAMES: [(Affinity, &'static str); 2] = [(Affinity::None, "none"), (Affinity::Warehouse, "warehouse")];
+}
+
 impl fmt::Display for Affinity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Affinity::None => "none",
             Affinity::Warehouse => "warehouse",
         })
-    }
-}
-
-impl FromStr for Affinity {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "none" => Ok(Affinity::None),
-            "warehouse" => Ok(Affinity::Warehouse),
-            _ => Err(format!("`{text}` is no affinity: use none or warehouse")),
-        }
     }
 }
 

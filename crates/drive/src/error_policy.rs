@@ -14,16 +14,9 @@ pub enum OnError {
     GoOn,
 }
 
-impl std::str::FromStr for OnError {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "stop" => Ok(OnError::Stop),
-            "go-on" => Ok(OnError::GoOn),
-            _ => Err("use stop or go-on".to_owned()),
-        }
-    }
+impl OnError {
+    /// The choices that can be asked for, with their names on the command line.
+    pub const NAMES: [(OnError, &'static str); 2] = [(OnError::Stop, "stop"), (OnError::GoOn, "go-on")];
 }
 
 /// Failures after which a run without a single success has no hope.

@@ -105,7 +105,8 @@ impl CockroachDb {
 
     /// Starts a node, which listens before it has joined.
     fn launch(&self, node: usize) -> Result<(), LabError> {
-        let (address, members) = (self.address(node), 0..self.ports.len());
+        let address = self.address(node);
+        let members = 0..self.ports.len();
         let members: Vec<String> = members.map(|node| self.address(node)).collect();
         let mut start = self.site.program(&self.program);
         start.args(["start", "--insecure", &format!("--listen-addr={address}")]);
@@ -167,7 +168,8 @@ mod tests {
         cluster.restart(1).unwrap();
 
         let address = |node: usize| cluster.address(node);
-        let (folder, all) = (cluster.folder().display(), format!("{},{},{}", address(0), address(1), address(2)));
+        let folder = cluster.folder().display();
+        let all = format!("{},{},{}", address(0), address(1), address(2));
         let start = |node: usize, locality: &str| {
             format!(
                 "cockroach start --insecure --listen-addr={} --http-addr=127.0.0.1:{} --join={all} \

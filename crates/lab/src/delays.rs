@@ -2,13 +2,40 @@
 
 use std::time::Duration;
 
+/// What is wrong with delays as they were given.
+#[derive(Debug, thiserror::Error)]
+pub enum DelaysError {
+    /// A region has two entries.
+    #[error("the region {0} is named twice")]
+    Duplicate(String),
+    /// A delay names a region that is not one of them.
+    #[error("a delay of {name}: the regions are {}", regions.join(", "))]
+    UnknownRegion {
+        /// The name.
+        name: String,
+        /// The regions.
+        regions: Vec<String>,
+    },
+    /// A pair of regions has no delay.
+    #[error("how far is it from {from} to {to}? Say the round trip: {from}:{to}=66ms")]
+    Missing {
+        /// The region that asks.
+        from: String,
+        /// The region that answers.
+        to: String,
+    },
+    /// A delay can't be read.
+    #[error("`{0}` is no delay: write A:B=66ms")]
+    Unreadable(String),
+}
+
 /// Round trips in milliseconds that are taken where none are given. The first is public, as cloudping.co measured it in
 /// September 2019 and `cockroach demo --global` simulates it; the others are assumed.
 const KNOWN: [(&str, &str, u64); 3] =
     [("us-east1", "us-west1", 66), ("us-east1", "us-west2", 64), ("us-west1", "us-west2", 25)];
 
 /// The longest round trip in milliseconds; no way on Earth is as long.
-const LONGEST: f64 = 10_000.0;
+const MAX_ROUND_TRIP_MS: f64 = 10_000.0;
 
 /// The round trips between regions: how long what one of them asks of another is under way, and the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,16 +52,14 @@ impl Delays {
     ///
     /// # Errors
     /// A region named twice, a pair that can't be read or names another region, a pair that is missing.
-    pub fn new<T: AsRef<str>>(regions: &[T], given: &str) -> Result<Self, String> {
+    pub fn new<T: AsRef<str>>(regions: &[T], given: &str) -> Result<Self, DelaysError> {
         let regions: Vec<String> = regions.iter().map(|region| region.as_ref().to_owned()).collect();
         if let Some(twice) = (1..regions.len()).find(|at| regions[..*at].contains(&regions[*at])) {
-            return Err(format!("the region {} is named twice", regions[twice]));
+            return Err(DelaysError::Duplicate(regions[twice].clone()));
         }
         let pairs = read(given)?;
-        for name in pairs.iter().flat_map(|(from, to, _)| [from, to]) {
-            if !regions.contains(name) {
-                return Err(format!("a delay of {name}: the regions are {}", regions.join(", ")));
-            }
+        if let Some(name) = pairs.iter().flat_map(|(from, to, _)| [from, to]).find(|name| !regions.contains(name)) {
+            return Err(DelaysError::UnknownRegion { name: name.clone(), regions });
         }
         // The last that is given counts.
         let given = |from: &str, to: &str| pairs.iter().rfind(|(a, b, _)| a == from && b == to).map(|pair| pair.2);
@@ -47,10 +72,10 @@ impl Delays {
                 return Ok(Duration::ZERO);
             }
             let delay = given(from, to).or_else(|| given(to, from)).or_else(|| known(from, to));
-            delay.ok_or_else(|| format!("how far is it from {from} to {to}? Say the round trip: {from}:{to}=66ms"))
+            delay.ok_or_else(|| DelaysError::Missing { from: from.clone(), to: to.clone() })
         };
         let row = |from: &String| regions.iter().map(|to| between(from, to)).collect();
-        let round_trips = regions.iter().map(row).collect::<Result<_, String>>()?;
+        let round_trips = regions.iter().map(row).collect::<Result<_, DelaysError>>()?;
         Ok(Self { regions, round_trips })
     }
 
@@ -68,17 +93,17 @@ impl Delays {
     }
 }
 
-fn read(given: &str) -> Result<Vec<(String, String, Duration)>, String> {
+fn read(given: &str) -> Result<Vec<(String, String, Duration)>, DelaysError> {
     let meant = given.lines().map(|line| line.split('#').next().unwrap_or_default());
     let pairs = meant.flat_map(|line| line.split(',')).map(str::trim).filter(|pair| !pair.is_empty());
-    pairs.map(|pair| read_one(pair).ok_or_else(|| format!("`{pair}` is no delay: write A:B=66ms"))).collect()
+    pairs.map(|pair| read_one(pair).ok_or_else(|| DelaysError::Unreadable(pair.to_owned()))).collect()
 }
 
 fn read_one(pair: &str) -> Option<(String, String, Duration)> {
     let (names, time) = pair.split_once('=')?;
     let (from, to) = names.split_once(':')?;
     let ms: f64 = time.trim().trim_end_matches("ms").trim_end().parse().ok()?;
-    let possible = (0.0..=LONGEST).contains(&ms) && from.trim() != to.trim();
+    let possible = (0.0..=MAX_ROUND_TRIP_MS).contains(&ms) && from.trim() != to.trim();
     possible.then(|| (from.trim().to_owned(), to.trim().to_owned(), Duration::from_secs_f64(ms / 1000.0)))
 }
 
@@ -102,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_or_missing_is_said() {
-        let refusal = |regions: &[&str], given: &str| Delays::new(regions, given).unwrap_err();
+        let refusal = |regions: &[&str], given: &str| Delays::new(regions, given).unwrap_err().to_string();
         assert!(refusal(&["a", "b", "a"], "").contains("a is named twice"));
         assert!(refusal(&["a", "b"], "").contains("how far is it from a to b?"));
         assert!(refusal(&["a", "b"], "a:c=1").contains("a delay of c: the regions are a, b"));

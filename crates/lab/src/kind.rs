@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -28,20 +27,24 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Postgres, Kind::MariaDb, Kind::Galera, Kind::TiDb, Kind::CockroachDb, Kind::YugabyteDb];
+    /// Each kind with its name on a command line.
+    pub const NAMES: [(Kind, &'static str); 6] = [
+        (Kind::Postgres, "postgres"),
+        (Kind::MariaDb, "mariadb"),
+        (Kind::Galera, "galera"),
+        (Kind::TiDb, "tidb"),
+        (Kind::CockroachDb, "cockroachdb"),
+        (Kind::YugabyteDb, "yugabytedb"),
+    ];
+
+    /// All kinds.
+    pub fn all() -> impl Iterator<Item = Kind> {
+        Self::NAMES.into_iter().map(|(kind, _)| kind)
+    }
 
     /// Its name on a command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::Postgres => "postgres",
-            Kind::MariaDb => "mariadb",
-            Kind::Galera => "galera",
-            Kind::TiDb => "tidb",
-            Kind::CockroachDb => "cockroachdb",
-            Kind::YugabyteDb => "yugabytedb",
-        }
+        Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
     /// How many nodes it can have here; the first is how many it has unless asked otherwise.
@@ -127,16 +130,5 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let names = Kind::ALL.map(Kind::name);
-            format!("use one of {}", names.join(", "))
-        })
     }
 }

@@ -27,7 +27,7 @@ mod yugabytedb;
 
 pub use cockroachdb::CockroachDb;
 pub use control::Control;
-pub use delays::Delays;
+pub use delays::{Delays, DelaysError};
 pub use error::LabError;
 pub use galera::Galera;
 pub use kind::Kind;

@@ -27,8 +27,8 @@ const ASK: Duration = Duration::from_millis(10);
 
 /// How often the process that holds it looks whether it is still wanted, and how often it finds that it isn't before it
 /// ends: all servers may be down for a moment, and be started again.
-const LOOK: Duration = Duration::from_secs(1);
-const LOOKS: u32 = 5;
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const POLLS_BEFORE_END: u32 = 5;
 
 /// The way of what one region asks of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,8 +135,8 @@ pub fn hold(kind: Kind, base: &Path) -> Result<(), LabError> {
         now.is_some_and(|(now, servers)| now.ways == held.ways && servers.iter().any(Node::is_alive))
     };
     let mut unwanted = 0;
-    while unwanted < LOOKS {
-        std::thread::sleep(LOOK);
+    while unwanted < POLLS_BEFORE_END {
+        std::thread::sleep(POLL_INTERVAL);
         unwanted = if is_wanted() { 0 } else { unwanted + 1 };
     }
     Ok(())

@@ -140,7 +140,8 @@ fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, 
     // What is installed is found before the folder is made.
     match kind {
         Kind::Postgres => {
-            let (bin, site) = (postgres::installed()?, Site::kept(kind, folder)?);
+            let bin = postgres::installed()?;
+            let site = Site::kept(kind, folder)?;
             if let Some(Distance { delays, holder }) = distance {
                 keep!(PostgresRegions::start_in(site, bin, delays, settings, Some(holder)))
             } else if nodes == 1 {
@@ -150,7 +151,8 @@ fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, 
             }
         }
         Kind::MariaDb => {
-            let (programs, site) = (mariadb::Programs::find()?, Site::kept(kind, folder)?);
+            let programs = mariadb::Programs::find()?;
+            let site = Site::kept(kind, folder)?;
             keep!(MariaDb::start_in(site, programs, settings))
         }
         Kind::Galera => {
@@ -158,15 +160,18 @@ fn start(kind: Kind, layout: &Layout<'_>, folder: &Path) -> Result<Description, 
             keep!(Galera::start_in(site, programs, provider, nodes))
         }
         Kind::TiDb => {
-            let (programs, site) = (tidb::Programs::find()?, Site::kept(kind, folder)?);
+            let programs = tidb::Programs::find()?;
+            let site = Site::kept(kind, folder)?;
             keep!(TiDb::start_in(site, programs))
         }
         Kind::CockroachDb => {
-            let (program, site) = (cockroachdb::installed()?, Site::kept(kind, folder)?);
+            let program = cockroachdb::installed()?;
+            let site = Site::kept(kind, folder)?;
             keep!(CockroachDb::start_in(site, program, nodes, regions))
         }
         Kind::YugabyteDb => {
-            let (bin, site) = (yugabytedb::installed()?, Site::kept(kind, folder)?);
+            let bin = yugabytedb::installed()?;
+            let site = Site::kept(kind, folder)?;
             keep!(YugabyteDb::start_in(site, bin, nodes, regions))
         }
     }

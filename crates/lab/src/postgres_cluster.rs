@@ -143,7 +143,8 @@ impl PostgresCluster {
 
     /// Makes COMMIT wait for one of the living standbys, once all of them are attached.
     fn expect_standbys(&self) -> Result<(), LabError> {
-        let (primary, standbys) = (self.primary(), self.standbys());
+        let primary = self.primary();
+        let standbys = self.standbys();
         let wait_for = |state: &str| {
             let attached = format!("SELECT COUNT(*) FROM pg_stat_replication WHERE {state}");
             self.site.wait(primary, "postgres", ATTACH, || {
@@ -181,7 +182,8 @@ impl PostgresCluster {
 
     /// How a standby reaches the primary, and by what name it is known there.
     fn conninfo(&self, node: usize) -> String {
-        let (primary, name) = (self.site.node(self.primary()), self.site.node(node).name);
+        let primary = self.site.node(self.primary());
+        let name = self.site.node(node).name;
         format!("host=127.0.0.1 port={} user=postgres application_name={name}", primary.port())
     }
 

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// How often an ending process is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the operating system may take to end a process after SIGKILL.
 const KILLED: Duration = Duration::from_secs(20);
@@ -70,7 +70,7 @@ impl Process {
             if Instant::now() > deadline {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         true
     }
@@ -142,7 +142,9 @@ fn look(pid: u32) -> Option<Seen> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in parentheses, and may hold anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let (state, threads, start) = (*fields.first()?, *fields.get(17)?, fields.get(19)?);
+    let state = *fields.first()?;
+    let threads = *fields.get(17)?;
+    let start = fields.get(19)?;
     // The start counts from the boot, so it takes both to know one.
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     // A dead first thread leaves the process alive, and its sockets open, until the others are dead, too.

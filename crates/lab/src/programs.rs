@@ -109,7 +109,8 @@ pub(crate) mod tests {
     pub(crate) fn stand_in(names: &[&str], act: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in names {
-            let (file, home) = (folder.path().join(name), folder.path().display());
+            let file = folder.path().join(name);
+            let home = folder.path().display();
             let script = format!("#!/bin/sh\nhome={home}\nnote() {{ echo {name} \"$@\" >>$home/calls; }}\n{act}\n");
             std::fs::write(&file, script).unwrap();
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::line::Line;
 
 /// How often a held connection looks whether it may go on.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long a server may take to accept a connection. One whose machine is gone never answers, and a proxy that waits
 /// for it takes no other connection and can't be dropped.
@@ -98,7 +98,7 @@ impl Network {
     /// Waits out a cut; `false` if the proxy was closed meanwhile.
     fn passes(&self) -> bool {
         while self.cut.load(Ordering::Relaxed) && !self.closed.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         !self.closed.load(Ordering::Relaxed)
     }
@@ -130,9 +130,11 @@ impl Proxy {
     /// If nothing can listen there.
     pub fn at(address: SocketAddr, server: &str, round_trip: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
-        let (address, network) = (listener.local_addr()?, Arc::new(Network::default()));
+        let address = listener.local_addr()?;
+        let network = Arc::new(Network::default());
         network.round_trip_us.store(micros(round_trip), Ordering::Relaxed);
-        let (server, shared) = (server.to_owned(), network.clone());
+        let server = server.to_owned();
+        let shared = network.clone();
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
                 if shared.closed.load(Ordering::Relaxed) {
@@ -248,7 +250,8 @@ fn connect(client: TcpStream, server: TcpStream, network: &Arc<Network>) -> io::
     let link = Arc::new(Link { client, server, loses_answer: AtomicBool::new(false), prepared: Mutex::default() });
     network.open().push(link.clone());
     for (line, to, delay, way) in ways {
-        let (network, link) = (network.clone(), link.clone());
+        let network = network.clone();
+        let link = link.clone();
         std::thread::spawn(move || {
             let _ = forward(&line, to, || delay(&network), |said| way(said, &network, &link));
             link.close();

@@ -127,7 +127,8 @@ impl Site {
             None => None,
         };
         let folder = std::path::absolute(folder)?;
-        let (outlives, nodes) = (AtomicBool::new(true), Mutex::new(found.nodes));
+        let outlives = AtomicBool::new(true);
+        let nodes = Mutex::new(found.nodes);
         Ok(Self { kind: found.kind, folder, user, kept: true, outlives, nodes, network: Mutex::new(found.network) })
     }
 

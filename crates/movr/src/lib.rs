@@ -111,7 +111,8 @@ impl Movr {
 
     /// The position of some row of a table that is in the same city as the row at `position` of any table.
     fn neighbour(&self, stream: &mut Stream, table: Table, position: u64) -> u64 {
-        let (cities, city) = (CITIES.len() as u64, position % CITIES.len() as u64);
+        let cities = CITIES.len() as u64;
+        let city = position % CITIES.len() as u64;
         let there = (self.rows(table) - city).div_ceil(cities);
         stream.below(there) * cities + city
     }

@@ -1,9 +1,8 @@
 //! Random streams: one a row, seeded by seed, table and position, so that rows don't depend on the order in which they are made.
 
-use crate::Table;
+use tpcc::rng::{SplitMix64, domain_key, mix};
 
-/// 2^64 divided by the golden ratio: the increment of SplitMix64.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+use crate::Table;
 
 /// What a stream is for. Two uses never share a stream.
 #[derive(Clone, Copy, Debug)]
@@ -23,26 +22,17 @@ impl Use {
     }
 }
 
-/// The output function of SplitMix64, a bijection.
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// SplitMix64: a row takes some twenty draws of it.
+/// The random draws of one row, some twenty of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream(u64);
+pub(crate) struct Stream(SplitMix64);
 
 impl Stream {
     pub(crate) fn new(seed: u64, what: Use, position: u64) -> Self {
-        let table = mix(seed.wrapping_add(GOLDEN.wrapping_mul(what.number())));
-        Self(mix(table ^ mix(position)))
+        Self(SplitMix64::new(mix(domain_key(seed, what.number()) ^ mix(position))))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
+        self.0.next_u64()
     }
 
     /// A uniform draw from `0..count`; `count` above 0. The bias is below one part in 2^34 for counts up to a billion.

@@ -122,7 +122,8 @@ fn kind_and_ext(stream: &mut Stream) -> (&'static str, String) {
     let color = stream.pick(&COLORS);
     match stream.below(3) {
         0 => {
-            let (brand, gears) = (stream.pick(&BRANDS), stream.pick(&[1, 3, 7, 21]));
+            let brand = stream.pick(&BRANDS);
+            let gears = stream.pick(&[1, 3, 7, 21]);
             ("bike", format!(r#"{{"brand": "{brand}", "color": "{color}", "gears": {gears}}}"#))
         }
         1 => {

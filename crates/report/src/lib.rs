@@ -50,8 +50,8 @@ pub use json::json;
 pub use markdown::markdown;
 pub use metrics::{Families, Metrics, PROTOBUF_FORMAT, TEXT_FORMAT, otlp};
 pub use page::{
-    Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, sweep_page,
-    time_page, tuning_page,
+    Page, SCRIPT, STYLE, acid_page, advice_page, compare_page, live_page, live_parts, page, regions_page, shell_quoted,
+    sweep_page, time_page, tuning_page,
 };
 pub use record::labels::NOT_AUDITED;
 pub use regions::{regions_json, regions_table};

@@ -38,6 +38,7 @@ pub use advice::advice_page;
 pub use compare::compare_page;
 pub use live::{live_page, live_parts};
 pub use regions::regions_page;
+pub use repeat::quoted as shell_quoted;
 pub use sweep::sweep_page;
 pub use timing::time_page;
 pub use tuning::tuning_page;

@@ -8,9 +8,6 @@ use target::{Dialect, Statement, Value};
 
 use crate::protocol::{CellForm, Row};
 
-/// Rows that a call of a multi-row statement has at most.
-const MOST_ROWS: usize = 15;
-
 /// What is answered to a text.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
@@ -88,15 +85,16 @@ const AGREED_TO: [&str; 18] = [
 ];
 
 impl Answers {
-    /// Knows `statements` as `dialect` writes them, for every number of rows, and what was laid down.
+    /// Knows `statements` as `dialect` writes them, for one to `max_rows` rows a call, and the `canned` answers.
     pub fn new(
         dialect: &dyn Dialect,
         statements: impl IntoIterator<Item = &'static Statement>,
+        max_rows: usize,
         canned: impl IntoIterator<Item = Canned>,
     ) -> Self {
         let mut declared = HashMap::new();
         for statement in statements {
-            let most = if statement.rows == (1, 1) { 1 } else { MOST_ROWS.max(statement.rows.1) };
+            let most = if statement.rows == (1, 1) { 1 } else { max_rows.max(statement.rows.1) };
             for rows in 1..=most {
                 let sql = dialect.adapt(statement.expand(rows));
                 let verb = verb(&sql);
@@ -213,7 +211,7 @@ mod tests {
     fn texts_are_known_by_what_they_say() {
         static INSERT: Statement = Statement::multi_row("s", "INSERT INTO t VALUES {(#1)}", 2, 3);
         let known = Canned::rows("SELECT version()", &[], &[("version", Kind::Text)], vec![vec!["stub".into()]]);
-        let answers = Answers::new(&Postgres, [&INSERT], [known]);
+        let answers = Answers::new(&Postgres, [&INSERT], 15, [known]);
         for rows in [1, 15] {
             assert!(
                 matches!(answers.to(&INSERT.expand(rows)), Some(Answer::Declared { rows: found, .. }) if found == rows)

@@ -56,7 +56,8 @@ pub(crate) async fn serve(
     mut pause: impl FnMut() -> Duration,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let (mut read, mut out) = (BytesMut::with_capacity(READ), BytesMut::with_capacity(READ));
+    let mut read = BytesMut::with_capacity(READ);
+    let mut out = BytesMut::with_capacity(READ);
     if !greet(&mut stream, &mut read, &mut out, version).await? {
         return Ok(());
     }
@@ -270,9 +271,10 @@ impl Connection<'_> {
     /// CopyDone, or CopyFail.
     fn end_copy(&mut self, done: bool, out: &mut BytesMut) {
         let Some(copying) = self.copying.take() else { return };
-        match done {
-            true => protocol::command_complete(out, &format!("COPY {}", copying.counter.rows())),
-            false => protocol::error(out, "57014", "COPY from stdin failed"),
+        if done {
+            protocol::command_complete(out, &format!("COPY {}", copying.counter.rows()));
+        } else {
+            protocol::error(out, "57014", "COPY from stdin failed");
         }
         if copying.simple {
             ready(out, self.in_transaction);

@@ -8,7 +8,7 @@ use target::{Decimal, Value};
 const EPOCH_US: i64 = 946_684_800_000_000;
 
 /// The longest message that is believed, in bytes.
-const LONGEST: usize = 64 << 20;
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum CellForm {
 }
 
 impl CellForm {
-    fn of(code: u16) -> Self {
+    fn from_code(code: u16) -> Self {
         if code == 0 { CellForm::Text } else { CellForm::Binary }
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn cut(read: &mut BytesMut) -> Result<Option<(u8, Bytes)>, Malformed>
         None => return Ok(None),
     };
     let length = u32::from_be_bytes(length) as usize;
-    if !(4..LONGEST).contains(&length) {
+    if !(4..MAX_MESSAGE_BYTES).contains(&length) {
         return Err(Malformed);
     }
     if read.len() < length + 1 {
@@ -51,7 +51,7 @@ pub(crate) fn cut_first(read: &mut BytesMut) -> Result<Option<Bytes>, Malformed>
         Some(length) => u32::from_be_bytes(*length) as usize,
         None => return Ok(None),
     };
-    if !(8..LONGEST).contains(&length) {
+    if !(8..MAX_MESSAGE_BYTES).contains(&length) {
         return Err(Malformed);
     }
     if read.len() < length {
@@ -91,10 +91,10 @@ impl Bound {
         let mut own = Vec::new();
         match given {
             0 => {}
-            1 => forms[0] = CellForm::of(cut_u16(&mut message)?),
+            1 => forms[0] = CellForm::from_code(cut_u16(&mut message)?),
             _ => {
                 for _ in 0..given {
-                    own.push(CellForm::of(cut_u16(&mut message)?));
+                    own.push(CellForm::from_code(cut_u16(&mut message)?));
                 }
             }
         }
@@ -108,7 +108,7 @@ impl Bound {
             self.parameters.push((own.get(at).copied().unwrap_or(forms[0]), value));
         }
         for _ in 0..cut_u16(&mut message)? {
-            self.results.push(CellForm::of(cut_u16(&mut message)?));
+            self.results.push(CellForm::from_code(cut_u16(&mut message)?));
         }
         Ok(())
     }

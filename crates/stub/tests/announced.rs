@@ -100,7 +100,7 @@ fn types_are_those_of_a_real_server() {
     prepare(&server.url("bench"));
     let mut real = Client::connect(server.port(), "bench");
     let stub =
-        Server::start(([127, 0, 0, 1], 0).into(), Answers::new(&Postgres, all(), []), "15.0", Delay::default(), 1);
+        Server::start(([127, 0, 0, 1], 0).into(), Answers::new(&Postgres, all(), 15, []), "15.0", Delay::default(), 1);
     let mut stub = Client::connect(stub.unwrap().address().port(), "null");
     let mut differ = Vec::new();
     for statement in all() {

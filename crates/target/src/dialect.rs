@@ -31,7 +31,8 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    const NAMES: [(Isolation, &'static str); 3] = [
+    /// Each level with its name on the command line and in results.
+    pub const NAMES: [(Isolation, &'static str); 3] = [
         (Isolation::ReadCommitted, "read-committed"),
         (Isolation::RepeatableRead, "repeatable-read"),
         (Isolation::Serializable, "serializable"),

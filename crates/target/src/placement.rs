@@ -48,6 +48,11 @@ pub enum Sharding {
     Range,
 }
 
+impl Sharding {
+    /// Each choice with its name on the command line and in results.
+    pub const NAMES: [(Sharding, &'static str); 2] = [(Sharding::Hash, "hash"), (Sharding::Range, "range")];
+}
+
 impl fmt::Display for Sharding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -117,7 +117,7 @@ impl Url {
     /// Another database of the same server; the same one where the name is not a part of the URL.
     pub(crate) fn at_database(&self, name: &str) -> Url {
         let mut other = self.clone();
-        if let Endpoint::Postgres(address) = &mut other.place {
+        if let Endpoint::Postgres(address) = &mut other.endpoint {
             address.config.dbname(name);
         }
         other

@@ -49,17 +49,42 @@ pub enum Domain {
 /// A 64-bit key for a position in a domain: the seed of a row's stream, or of a permutation.
 #[inline]
 pub fn key(seed: u64, domain: Domain, a: i32, b: i32, c: i32) -> u64 {
-    let table = mix(seed.wrapping_add(GOLDEN.wrapping_mul(domain as u64)));
+    let table = domain_key(seed, domain as u64);
     let place = mix(table ^ (u64::from(a as u32) << 32 | u64::from(b as u32)));
     mix(place ^ u64::from(c as u32))
 }
 
+/// The key of all streams of one domain, by the domain's number.
+#[inline]
+pub fn domain_key(seed: u64, domain: u64) -> u64 {
+    mix(seed.wrapping_add(GOLDEN.wrapping_mul(domain)))
+}
+
 /// The output function of SplitMix64, a bijection: no two inputs share a result.
 #[inline]
-pub(crate) fn mix(mut z: u64) -> u64 {
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// SplitMix64, which seeds a [`Stream`] and is enough for rows of few draws.
+#[derive(Debug, Clone)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// A generator that starts at a state.
+    #[inline]
+    pub fn new(state: u64) -> Self {
+        Self(state)
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
 }
 
 /// A stream of random numbers.
@@ -75,17 +100,16 @@ impl Stream {
 
     /// The stream of one terminal, by its number within the run.
     pub fn for_terminal(seed: u64, terminal: u64) -> Stream {
-        let table = mix(seed.wrapping_add(GOLDEN.wrapping_mul(Domain::Terminal as u64)));
-        Stream::from_key(mix(table ^ terminal))
+        Stream::from_key(mix(domain_key(seed, Domain::Terminal as u64) ^ terminal))
     }
 
     /// Four steps of SplitMix64 make the 256-bit state, as its authors advise.
     #[inline]
     fn from_key(key: u64) -> Stream {
         let mut state = [0; 32];
-        for (i, word) in (1..).zip(state.chunks_exact_mut(8)) {
-            let word_value = mix(key.wrapping_add(GOLDEN.wrapping_mul(i)));
-            word.copy_from_slice(&word_value.to_le_bytes());
+        let mut seeds = SplitMix64::new(key);
+        for word in state.chunks_exact_mut(8) {
+            word.copy_from_slice(&seeds.next_u64().to_le_bytes());
         }
         Stream(Xoshiro256PlusPlus::from_seed(state))
     }

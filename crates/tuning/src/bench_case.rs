@@ -16,6 +16,18 @@ pub enum Ending {
     Rollback,
 }
 
+impl Ending {
+    /// Each ending with its name on the command line and in results.
+    pub const NAMES: [(Ending, &'static str); 3] =
+        [(Ending::Alone, "none"), (Ending::Commit, "commit"), (Ending::Rollback, "rollback")];
+
+    /// Its name on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(ending, _)| *ending == self).map_or("", |(_, name)| name)
+    }
+}
+
 /// What is timed, as one.
 #[derive(Clone, Debug)]
 pub struct BenchCase {
@@ -40,11 +52,11 @@ pub struct BenchCase {
 }
 
 impl BenchCase {
-    /// A statement that commits by itself.
+    /// Times one statement that commits by itself.
     #[must_use]
-    pub fn of(statement: Template) -> Self {
+    pub fn from_statement(statement: Template) -> Self {
         Self {
-            steps: vec![Step::of(statement)],
+            steps: vec![Step::from_statement(statement)],
             ending: Ending::Alone,
             isolation: None,
             protocol: Protocol::Prepared,
@@ -82,9 +94,9 @@ impl Step {
         }
     }
 
-    /// A statement that runs once.
+    /// Runs a statement once.
     #[must_use]
-    pub fn of(statement: Template) -> Self {
+    pub fn from_statement(statement: Template) -> Self {
         Self { statement, times: 1, keep: None, expect: None }
     }
 }

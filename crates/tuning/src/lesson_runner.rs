@@ -136,7 +136,8 @@ async fn hold(
     for table in movr::TABLES {
         session.analyze(table.name).await?;
     }
-    let (mut results, mut stopped) = (Vec::new(), None);
+    let mut results = Vec::new();
+    let mut stopped = None;
     for lesson in lessons {
         if *limits.stop.borrow() {
             break;
@@ -421,7 +422,8 @@ impl Bench<'_> {
             let sizes = [self.lesson.before.size, self.lesson.after.size].into_iter().flatten();
             for (at, size) in sizes.chain(self.lesson.curve.iter().copied()).enumerate() {
                 let timing = Timing::from_warm_sessions(vec![times(at)]);
-                let (median_ms, interval_ms) = (timing.median_ms, timing.interval_ms);
+                let median_ms = timing.median_ms;
+                let interval_ms = timing.interval_ms;
                 result.curve.push(CurvePoint { size, median_ms, interval_ms });
             }
             result.curve.sort_by_key(|point| point.size);
@@ -447,7 +449,8 @@ impl Bench<'_> {
         while self.goes_on(pairs.len(), self.options.rounds) {
             let mut order = [0, 1];
             shuffle(&mut order, &mut self.rng);
-            let (mut block_medians, mut write_medians) = ([0.0; 2], [0.0; 2]);
+            let mut block_medians = [0.0; 2];
+            let mut write_medians = [0.0; 2];
             for at in order {
                 state.become_changed(at == 1).await?;
                 if pairs.is_empty() {

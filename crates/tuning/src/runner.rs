@@ -14,7 +14,7 @@ use crate::bench_case::{BenchCase, Ending, Step};
 use crate::error::excerpt;
 
 /// How often a transaction is tried that meets conflicts.
-const MOST_ATTEMPTS: u32 = 10_000;
+const MAX_ATTEMPTS: u32 = 10_000;
 
 /// How long a statement that was broken off may take to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -92,10 +92,9 @@ impl Runner {
         &mut self.slots[0].session
     }
 
-    /// The answer to the last statement of the last subject.
-    #[must_use]
-    pub fn last(&self) -> Option<&Answer> {
-        self.slots.first()?.last.as_ref()
+    /// Takes the answer to the last statement of the last subject.
+    pub fn take_last(&mut self) -> Option<Answer> {
+        self.slots.first_mut()?.last.take()
     }
 
     /// Draws values for a statement and writes them into it.
@@ -150,7 +149,7 @@ impl Runner {
             ready.push((slot, rounds));
         }
         let started = Instant::now();
-        let ran = join_all(ready.into_iter().map(|(slot, rounds)| lane_runs(slot, subject, rounds, limits))).await;
+        let ran = join_all(ready.into_iter().map(|(slot, rounds)| run_slot(slot, subject, rounds, limits))).await;
         let mut whole = Ran { elapsed: started.elapsed(), ..Ran::default() };
         let mut paused = Duration::ZERO;
         for slot in ran {
@@ -212,7 +211,8 @@ fn calls<'a>(subject: &'a BenchCase, slot: &mut SessionSlot) -> Result<Vec<Call<
             let values: Vec<OwnedValue> = names.iter().map(|name| next(name).unwrap_or(OwnedValue::Null)).collect();
             let simple = subject.one_flight || subject.protocol == Protocol::Simple;
             let sql = if simple { step.statement.literal(dialect, &values) } else { prepared.clone() };
-            let (order, kept) = (if simple { Vec::new() } else { order.clone() }, kept.clone());
+            let order = if simple { Vec::new() } else { order.clone() };
+            let kept = kept.clone();
             calls.push(Call { step, sql, values, order, kept });
         }
     }
@@ -228,13 +228,15 @@ fn calls<'a>(subject: &'a BenchCase, slot: &mut SessionSlot) -> Result<Vec<Call<
 }
 
 /// Rows of the last statement, attempts that failed, and the time that is not the subject's.
-async fn lane_runs(
+async fn run_slot(
     slot: &mut SessionSlot,
     subject: &BenchCase,
     rounds: Vec<Vec<Call<'_>>>,
     limits: &Limits,
 ) -> Result<(u64, u64, Duration), Error> {
-    let (mut rows, mut retries, mut paused) = (0, 0, Duration::ZERO);
+    let mut rows = 0;
+    let mut retries = 0;
+    let mut paused = Duration::ZERO;
     for mut calls in rounds {
         let mut attempts = 0;
         loop {
@@ -246,7 +248,7 @@ async fn lane_runs(
                     paused += not_timed;
                     break;
                 }
-                Err(Attempt::Again(why)) if attempts >= MOST_ATTEMPTS => return Err(Error::Conflicts(attempts, why)),
+                Err(Attempt::Again(why)) if attempts >= MAX_ATTEMPTS => return Err(Error::Conflicts(attempts, why)),
                 Err(Attempt::Again(_)) => retries += 1,
                 Err(Attempt::Failed(e)) => return Err(e),
             }

@@ -17,7 +17,7 @@ static WORKER: AtomicI32 = AtomicI32::new(0);
 static STOP: OnceLock<watch::Receiver<bool>> = OnceLock::new();
 
 /// How long an end waits for a terminal that takes nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The variable that tells a process for which one it works.
 pub(crate) const PARENT: &str = "WEIGHBRIDGE_PARENT";
@@ -99,7 +99,7 @@ fn briefly(act: impl FnOnce() + Send + 'static) {
         act();
         drop(done);
     });
-    let _ = is_done.recv_timeout(PATIENCE);
+    let _ = is_done.recv_timeout(END_TIMEOUT);
 }
 
 /// Waits for a process that works for this one, which gets every signal that this one gets.

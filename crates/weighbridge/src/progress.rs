@@ -47,7 +47,7 @@ pub(crate) struct Progress {
 const REFRESH: Duration = Duration::from_millis(100);
 const LINE_EVERY: Duration = Duration::from_secs(5);
 /// How long the end waits for a terminal that takes nothing.
-const PATIENCE: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Progress {
     /// Starts `show`, which is to go on until it is told to end.
@@ -87,7 +87,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
         // There is a result, whether anything can be shown or not.
-        let _ = self.thread.recv_timeout(PATIENCE);
+        let _ = self.thread.recv_timeout(END_TIMEOUT);
     }
 }
 

@@ -247,7 +247,7 @@ mod tests {
             ("mariadb://me@db:3307/bench", "db:3307", "mariadb://me@X/bench"),
             ("mysql://me@[::1]/bench", "[::1]:3306", "mysql://me@X/bench"),
         ] {
-            let way = HostInUrl::parse(text, &target::Url::parse(text).unwrap()).unwrap();
+            let host = HostInUrl::parse(text, &target::Url::parse(text).unwrap()).unwrap();
             assert_eq!((host.address.as_str(), host.through("X").as_str()), (address, through));
         }
         for none in ["sqlite:a.db", "postgres://a,b/bench"] {
@@ -259,7 +259,7 @@ mod tests {
     fn faults_are_refused_where_they_cannot_be_made() {
         let refused = |urls: &[&str], fault: &str| {
             let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
-            match FaultTarget::of_urls(&urls, &[fault.parse().unwrap()]) {
+            match FaultTarget::from_urls(&urls, &[fault.parse().unwrap()]) {
                 Err(FaultError::Usage(message)) => message,
                 other => panic!("{fault}: {other:?}"),
             }

@@ -128,8 +128,9 @@ impl Words {
     }
 }
 
-/// A word as a POSIX shell takes it literally.
-fn quoted(word: &str) -> String {
+/// Quotes a word for a POSIX shell where it needs quotes. `shlex` would quote `a=1,b=2` too.
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -8,10 +8,10 @@ use super::query_analysis::{Reading, Use};
 pub const PREFIX: &str = "weighbridge_advice_";
 
 /// Most candidates of a statement.
-const MOST: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 
 /// Most columns that a covering index is given.
-const MOST_STORED: usize = 8;
+const MAX_STORED_COLUMNS: usize = 8;
 
 /// What a statement does with one table.
 #[derive(Debug, Default)]
@@ -78,12 +78,12 @@ pub fn candidates(reading: &Reading, tables: &[TableInfo]) -> Vec<NewIndex> {
             consider(&mut found, table, key.clone(), Vec::new());
             // The index alone answers, if it holds all that is asked of the table.
             let rest: Vec<String> = uses.mentioned.iter().filter(|column| !key.contains(column)).cloned().collect();
-            if !reading.takes_all && !reading.writes && !rest.is_empty() && rest.len() <= MOST_STORED {
+            if !reading.takes_all && !reading.writes && !rest.is_empty() && rest.len() <= MAX_STORED_COLUMNS {
                 consider(&mut found, table, key, rest);
             }
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_CANDIDATES);
     for (number, index) in found.iter_mut().enumerate() {
         index.name = format!("{PREFIX}{}", number + 1);
     }
@@ -95,9 +95,9 @@ fn consider(found: &mut Vec<NewIndex>, table: &TableInfo, columns: Vec<String>, 
         return;
     }
     let all = [columns.as_slice(), stored.as_slice()].concat();
-    let known = table.indexes.iter().filter(|index| index.is_plain()).any(|index| match stored.is_empty() {
-        true => index.columns.starts_with(&columns),
-        false => index.columns.starts_with(&columns) && all.iter().all(|column| index.columns.contains(column)),
+    let known = table.indexes.iter().filter(|index| index.is_plain()).any(|index| {
+        index.columns.starts_with(&columns)
+            && (stored.is_empty() || all.iter().all(|column| index.columns.contains(column)))
     });
     let index = NewIndex { name: String::new(), table: table.name.clone(), columns, stored };
     if !known && !found.contains(&index) {
@@ -121,9 +121,12 @@ mod tests {
 
     fn found(sql: &str, tables: &[TableInfo]) -> Vec<String> {
         let reading = read(&parse(sql, WireKind::Postgres).unwrap());
-        let said = |index: &NewIndex| match index.stored.is_empty() {
-            true => format!("{}({})", index.table, index.columns.join(",")),
-            false => format!("{}({}; {})", index.table, index.columns.join(","), index.stored.join(",")),
+        let said = |index: &NewIndex| {
+            if index.stored.is_empty() {
+                format!("{}({})", index.table, index.columns.join(","))
+            } else {
+                format!("{}({}; {})", index.table, index.columns.join(","), index.stored.join(","))
+            }
         };
         candidates(&reading, tables).iter().map(said).collect()
     }

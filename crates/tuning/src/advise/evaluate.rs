@@ -120,9 +120,10 @@ async fn tables(session: &mut Session, read: &Reading) -> Result<Vec<TableInfo>,
             tables.push(table);
         }
     }
-    match tables.is_empty() {
-        true => Err(Error::Usage("none of the statement's tables is in the catalog of this database".to_owned())),
-        false => Ok(tables),
+    if tables.is_empty() {
+        Err(Error::Usage("none of the statement's tables is in the catalog of this database".to_owned()))
+    } else {
+        Ok(tables)
     }
 }
 
@@ -243,7 +244,7 @@ impl Trial<'_> {
         let mut runner =
             Runner::new(vec![reading_session], place, self.values, self.options.seed, self.limits.clone()).await?;
         let making = if copied { &mut own } else { session };
-        let now = BenchCase { ending: self.ending(), ..BenchCase::of(self.template.clone()) };
+        let now = BenchCase { ending: self.ending(), ..BenchCase::from_statement(self.template.clone()) };
         let mut states =
             vec![State { index: None, subject: now.clone(), candidate: None, first_ms: 0.0, blocks_ms: Vec::new() }];
         advice.plan = runner.plan(&self.template, true).await?;

@@ -147,10 +147,7 @@ impl Reading {
             }
             return;
         }
-        match mentioned(with).is_empty() {
-            true => self.note(column, use_),
-            false => self.note(column, Use::Join),
-        }
+        self.note(column, if mentioned(with).is_empty() { use_ } else { Use::Join });
     }
 }
 

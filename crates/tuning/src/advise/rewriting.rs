@@ -15,10 +15,10 @@ use crate::runner::Runner;
 const KEPT: &str = "found";
 
 /// The longest list that is written out.
-const LONGEST: usize = 1000;
+const MAX_LIST_ROWS: usize = 1000;
 
 /// Rows up to which two results are held against each other.
-const MOST_COMPARED: usize = 10_000;
+const MAX_COMPARED_ROWS: usize = 10_000;
 
 /// `IN (subquery)` as two statements.
 #[derive(Debug)]
@@ -79,16 +79,16 @@ impl Rewrite {
         let wire = session.dialect().wire();
         let answer = session.ask(&self.subquery, &[], Protocol::Simple).await?;
         let row = answer.get(0).ok_or_else(|| Error::Usage("the subquery returns nothing".to_owned()))?;
-        if answer.len() > LONGEST {
+        if answer.len() > MAX_LIST_ROWS {
             return Err(Error::Usage(format!("the subquery returns {} values, too many for a list", answer.len())));
         }
         let columns = row.columns();
         let column = columns.first().ok_or_else(|| Error::Usage("the subquery has no column".to_owned()))?;
         let place = |number: usize| Expr::Identifier(Ident::new(format!(":{KEPT}.{column}{COPY}{number}")));
         let second = self.with_list((0..answer.len()).map(place).collect());
-        let first = Step { keep: Some(KEPT.to_owned()), ..Step::of(Template::parse(&self.subquery, wire)) };
-        let second = Step::of(Template::parse(&second, wire));
-        Ok(BenchCase { steps: vec![first, second], ..BenchCase::of(Template::parse("", wire)) })
+        let first = Step { keep: Some(KEPT.to_owned()), ..Step::from_statement(Template::parse(&self.subquery, wire)) };
+        let second = Step::from_statement(Template::parse(&second, wire));
+        Ok(BenchCase { steps: vec![first, second], ..BenchCase::from_statement(Template::parse("", wire)) })
     }
 }
 
@@ -97,10 +97,10 @@ impl Rewrite {
 /// # Errors
 /// The database's refusal.
 pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &BenchCase) -> Result<bool, Error> {
-    let rows = |runner: &Runner| -> Result<(usize, Vec<String>), Error> {
-        let Some(answer) = runner.last() else { return Ok((0, Vec::new())) };
+    let rows = |runner: &mut Runner| -> Result<(usize, Vec<String>), Error> {
+        let Some(answer) = runner.take_last() else { return Ok((0, Vec::new())) };
         let mut rows = Vec::new();
-        if answer.len() <= MOST_COMPARED {
+        if answer.len() <= MAX_COMPARED_ROWS {
             for row in answer.rows() {
                 let cells: Result<Vec<String>, target::Error> =
                     (0..row.columns().len()).map(|at| Ok(row.value(at)?.to_string())).collect();
@@ -110,7 +110,7 @@ pub async fn same_rows(runner: &mut Runner, statement: &Template, other: &BenchC
         rows.sort();
         Ok((answer.len(), rows))
     };
-    runner.run(&BenchCase { ending: other.ending, ..BenchCase::of(statement.clone()) }).await?;
+    runner.run(&BenchCase { ending: other.ending, ..BenchCase::from_statement(statement.clone()) }).await?;
     let first = rows(runner)?;
     runner.run(other).await?;
     Ok(rows(runner)? == first)

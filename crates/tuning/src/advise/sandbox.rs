@@ -82,7 +82,8 @@ impl<'a> Copy<'a> {
     async fn make(&self, own: &mut Session) -> Result<(), Error> {
         self.attach(own).await?;
         let dialect = own.dialect();
-        let (original, copy) = (self.original(dialect), dialect.quoted(&self.table.name));
+        let original = self.original(dialect);
+        let copy = dialect.quoted(&self.table.name);
         let statements = match self.source.wire {
             WireKind::Postgres => vec![format!("CREATE TABLE {copy} (LIKE {original} INCLUDING ALL)")],
             WireKind::Mysql => vec![format!("CREATE TABLE {copy} LIKE {original}")],
@@ -110,7 +111,8 @@ impl<'a> Copy<'a> {
     /// The database's refusal.
     pub async fn fill(&self, own: &mut Session, rows: Option<u64>) -> Result<(), Error> {
         self.make(own).await?;
-        let (original, copy) = (self.original(own.dialect()), own.dialect().quoted(&self.table.name));
+        let original = self.original(own.dialect());
+        let copy = own.dialect().quoted(&self.table.name);
         let limit = rows.map(|rows| format!(" LIMIT {rows}")).unwrap_or_default();
         Ok(own.execute(&format!("INSERT INTO {copy} SELECT * FROM {original}{limit}")).await?)
     }
@@ -131,7 +133,8 @@ impl<'a> Copy<'a> {
             self.fill(own, Some(AROUND)).await?;
         }
         let dialect = own.dialect();
-        let (copy, aside) = (dialect.quoted(&self.table.name), self.set_aside_name(dialect));
+        let copy = dialect.quoted(&self.table.name);
+        let aside = self.set_aside_name(dialect);
         let like = match self.source.wire {
             WireKind::Postgres => format!("CREATE TABLE {aside} (LIKE {copy})"),
             WireKind::Mysql => format!("CREATE TABLE {aside} LIKE {copy}"),
@@ -173,7 +176,8 @@ impl<'a> Copy<'a> {
     /// The database's refusal.
     pub async fn put_back(&self, own: &mut Session) -> Result<(), Error> {
         let dialect = own.dialect();
-        let (copy, aside) = (dialect.quoted(&self.table.name), self.set_aside_name(dialect));
+        let copy = dialect.quoted(&self.table.name);
+        let aside = self.set_aside_name(dialect);
         own.execute(&format!("INSERT INTO {copy} SELECT * FROM {aside}")).await?;
         Ok(own.execute(&format!("DROP TABLE {aside}")).await?)
     }
@@ -181,8 +185,9 @@ impl<'a> Copy<'a> {
     /// The insert of what was set aside, rolled back each time.
     #[must_use]
     pub fn insert(&self, dialect: &dyn Dialect) -> BenchCase {
-        let (copy, aside) = (dialect.quoted(&self.table.name), self.set_aside_name(dialect));
+        let copy = dialect.quoted(&self.table.name);
+        let aside = self.set_aside_name(dialect);
         let sql = format!("INSERT INTO {copy} SELECT * FROM {aside}");
-        BenchCase { ending: Ending::Rollback, ..BenchCase::of(Template::parse(&sql, dialect.wire())) }
+        BenchCase { ending: Ending::Rollback, ..BenchCase::from_statement(Template::parse(&sql, dialect.wire())) }
     }
 }

@@ -38,7 +38,8 @@ pub(super) async fn ways(
         for (to, region) in regions.iter().enumerate().filter(|(to, _)| *to != from) {
             let answer = gateway.query(FOREIGN_SERVER, &[region.as_str().into()]).await?;
             let Some(row) = answer.get(0) else {
-                let (from, said) = (&regions[from], "`lab up postgres --regions` sets that up");
+                let from = &regions[from];
+                let said = "`lab up postgres --regions` sets that up";
                 let said = format!("the server in {from} knows no foreign server {region}: {said}");
                 return Err(RegionsError::Impossible(said));
             };

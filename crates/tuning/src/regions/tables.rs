@@ -4,7 +4,7 @@ use target::{Error, Session};
 use workload::data_set::{create, load};
 use workload::movr::{Options, TABLES};
 
-use super::{RegionsOptions, SCHEMA};
+use super::{RegionsError, RegionsOptions, SCHEMA};
 
 /// The published regions and the cities that they serve; the first is the one that is read and written.
 const PUBLISHED: [(&str, &[&str]); 3] = [
@@ -29,10 +29,11 @@ pub(super) struct Assignment {
 impl Assignment {
     /// As it was published where the regions are those; else the cities from east to west, dealt to the regions in their
     /// order.
-    pub(super) fn new(regions: Vec<String>) -> Result<Self, String> {
+    pub(super) fn new(regions: Vec<String>) -> Result<Self, RegionsError> {
         let all = movr::CITIES;
         if !(2..=all.len()).contains(&regions.len()) {
-            return Err(format!("{} regions: use 2 to {}, one for each city at most", regions.len(), all.len()));
+            let said = format!("{} regions: use 2 to {}, one for each city at most", regions.len(), all.len());
+            return Err(RegionsError::Impossible(said));
         }
         let published =
             |region: &String| PUBLISHED.iter().find(|(name, _)| name == region).map(|(_, cities)| cities.to_vec());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use target::Isolation;
 
-use super::{DurabilityArgs, TargetArgs};
+use super::{DurabilityArgs, JsonArgs, TargetArgs, named, warehouse_count};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -21,11 +21,11 @@ pub(crate) struct AcidArgs {
     pub(crate) command: Option<AcidCommand>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Test these levels only, and judge them: read-committed, repeatable-read, serializable
-    #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
+    /// Test these levels only, and judge them
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = named(Isolation::NAMES))]
     pub(crate) isolation: Vec<Isolation>,
     /// Warehouses from which the tests choose, and whose consistency is checked: the first ones of the load
-    #[arg(long, short = 'w', value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=10_000_000))]
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 1, value_parser = warehouse_count::<i32>())]
     pub(crate) warehouses: i32,
     /// Seed of what the tests choose [default: drawn, and shown]
     #[arg(long, value_name = "N")]
@@ -33,9 +33,8 @@ pub(crate) struct AcidArgs {
     /// Write a page too
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Subcommand)]

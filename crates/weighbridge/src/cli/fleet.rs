@@ -112,7 +112,8 @@ fn scheduled(variable: impl Fn(&str) -> Option<String>) -> Result<Worker, String
             variable(name).ok_or_else(|| format!("--shard auto: {} is set, but {name} is not", scheduler.index))?;
         text.parse::<u32>().map_err(|_| format!("--shard auto: {name}={text} is no whole number"))
     };
-    let (index, count) = (number(scheduler.index)?, number(scheduler.count)?);
+    let index = number(scheduler.index)?;
+    let count = number(scheduler.count)?;
     let first = scheduler.first.map_or(Ok(0), number)?;
     let worker = index.checked_sub(first).and_then(|at| Worker::new(at.checked_add(1)?, count));
     worker.ok_or_else(|| {

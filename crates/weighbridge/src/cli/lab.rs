@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use ::lab::Kind;
 use clap::{Args, Subcommand};
 
-use super::region;
+use super::{JsonArgs, named, region};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
@@ -37,8 +38,9 @@ pub(crate) struct LabFolderArgs {
     weighbridge lab up postgres --regions us-east1,us-west1,us-west2\n  \
     weighbridge lab up postgres --regions here,there --delays here:there=80ms")]
 pub(crate) struct LabUpArgs {
-    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
-    pub(crate) kind: ::lab::Kind,
+    /// The kind of server
+    #[arg(value_parser = named(Kind::NAMES))]
+    pub(crate) kind: Kind,
     /// Servers [default: 1; 3 of galera, cockroachdb and yugabytedb]
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<usize>,
@@ -55,25 +57,23 @@ pub(crate) struct LabUpArgs {
     pub(crate) settings: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  weighbridge lab down galera\n  weighbridge lab down --all")]
 pub(crate) struct LabDownArgs {
-    /// postgres, mariadb, galera, tidb, cockroachdb or yugabytedb
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) kind: Option<::lab::Kind>,
+    /// The kind of server
+    #[arg(value_parser = named(Kind::NAMES), required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) kind: Option<Kind>,
     /// All kinds that are there
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -81,9 +81,8 @@ pub(crate) struct LabDownArgs {
 pub(crate) struct LabStatusArgs {
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -116,23 +115,34 @@ pub(crate) struct LabRegionsArgs {
     /// Write a page too
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabNetworkArgs {
-    pub(crate) kind: ::lab::Kind,
+    #[arg(value_parser = named(Kind::NAMES))]
+    pub(crate) kind: Kind,
     #[command(flatten)]
     pub(crate) folder: LabFolderArgs,
+}
+/// Servers of `weighbridge lab`, which this tool may kill.
+#[derive(Debug, Args)]
+pub(crate) struct LabTargetArgs {
+    /// The servers that `weighbridge lab up KIND` has started, instead of --url
+    #[arg(long, value_name = "KIND", value_parser = named(Kind::NAMES), conflicts_with = "urls")]
+    pub(crate) lab: Option<Kind>,
+    /// Where they live [default: as in `lab up`]
+    #[arg(long, value_name = "DIR", requires = "lab")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-    match name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
-        true => Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned()),
-        false => Ok((name.to_owned(), value.to_owned())),
+    if name.is_empty() || !name.chars().all(plain) || value.contains(char::is_control) {
+        Err("write NAME=VALUE, a name of letters, digits and underscores".to_owned())
+    } else {
+        Ok((name.to_owned(), value.to_owned()))
     }
 }

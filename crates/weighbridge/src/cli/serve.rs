@@ -34,8 +34,9 @@ pub(crate) struct ServeArgs {
 /// A name alone: with a scheme or a port no request could match it.
 fn host(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-    match is_name || text.parse::<std::net::IpAddr>().is_ok() {
-        true => Ok(text.to_owned()),
-        false => Err("it is to be a name alone, without scheme and port, such as bench.example.org".to_owned()),
+    if is_name || text.parse::<std::net::IpAddr>().is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("it is to be a name alone, without scheme and port, such as bench.example.org".to_owned())
     }
 }

@@ -5,7 +5,7 @@ use clap::{ArgMatches, Args, Id, Subcommand};
 use workload::custom::Custom;
 use workload::{AnyWorkload, Command, RunFlags};
 
-use super::DriveArgs;
+use super::{DriveArgs, JsonArgs};
 
 /// The workloads that come with the program, besides TPC-C.
 #[derive(Debug, Subcommand)]
@@ -20,9 +20,8 @@ pub(crate) enum WorkloadCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadListArgs {
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]

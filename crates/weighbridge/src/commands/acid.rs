@@ -9,7 +9,7 @@ use workload::tpcc::check::{CheckOptions, check_only};
 
 use super::{Ended, Failure, Status, durability, gateways, require_data, require_file, runtime};
 use crate::cli::{AcidArgs, AcidCommand};
-use crate::{interrupt, output};
+use crate::interrupt;
 
 /// The consistency conditions of 3.3.2; the eleventh also in the form that outlives Deliveries.
 const CONDITIONS: [&str; 13] = ["C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C11g", "C12"];
@@ -36,10 +36,7 @@ pub(crate) fn run(args: &AcidArgs) -> Ended {
     if let Some(page) = &args.html {
         super::report::write(page, &report::acid_page(&result).file())?;
     }
-    match args.json {
-        true => output::print_json(&report::acid_json(&result))?,
-        false => output::print(&report::acid_table(&result))?,
-    }
+    args.json.print(|| report::acid_json(&result), || report::acid_table(&result))?;
     Ok(if result.passes() { Status::Done } else { Status::NotBelieved })
 }
 

@@ -8,7 +8,7 @@ use super::tune::failure;
 use super::values::{statements_of, tpcc_subject, values};
 use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
 use crate::cli::AdviseArgs;
-use crate::{interrupt, output};
+use crate::interrupt;
 
 pub(crate) fn run(args: &AdviseArgs) -> Ended {
     let gateways = gateways(&args.target)?;
@@ -52,9 +52,6 @@ pub(crate) fn run(args: &AdviseArgs) -> Ended {
         return ended.map_err(failure);
     }
     // What was found before a failure is shown: it may have taken long.
-    match args.json {
-        true => output::print_json(&report::advice_json(&advised))?,
-        false => output::print(&report::advice_table(&advised))?,
-    }
+    args.json.print(|| report::advice_json(&advised), || report::advice_table(&advised))?;
     ended.map_err(|e| Failure::Failed(e.to_string()))
 }

@@ -10,7 +10,7 @@ use workload::tpcc::Style;
 
 use super::{Ended, Failure, Status, cores};
 use crate::cli::CalibrateArgs;
-use crate::{interrupt, output};
+use crate::interrupt;
 
 /// As many as a large run has.
 const CONNECTIONS: u32 = 300;
@@ -57,10 +57,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Ended {
         ledger_bytes: ledger.bytes,
         paths,
     };
-    match args.json {
-        true => output::print_json(&report::calibration_json(&calibration))?,
-        false => output::print(&report::calibration_table(&calibration))?,
-    }
+    args.json.print(|| report::calibration_json(&calibration), || report::calibration_table(&calibration))?;
     Ok(if calibration.fit_for().is_some() { Status::Done } else { Status::NotBelieved })
 }
 

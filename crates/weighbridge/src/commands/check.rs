@@ -26,7 +26,7 @@ pub(crate) fn run(args: &CheckArgs) -> Ended {
     let bar = show_checks(&progress);
     let checked = dispatch!(&workload, workload => runtime()?.block_on(workload.check(&gateways, &request, progress)));
     drop(bar);
-    show(&checked.map_err(Failure::from_workload)?, args.json)
+    show(&checked.map_err(Failure::from_workload)?, args.json.enabled)
 }
 
 fn show(results: &[CheckResult], json: bool) -> Ended {

@@ -5,11 +5,12 @@ use record::folder::RUN_JSON;
 
 use super::fetch::{fetch, runs_below};
 use super::{Ended, Failure, Status};
-use crate::cli::{CompareArgs, CompareFormat};
+use crate::cli::{CompareArgs, SeriesFormat};
 use crate::output;
 
 pub(crate) fn run(args: &CompareArgs) -> Ended {
-    let (base, new) = (side(&args.base)?, side(&args.new)?);
+    let base = side(&args.base)?;
+    let new = side(&args.new)?;
     let comparison = compare(&base, &new, args.force).map_err(|e| match e {
         CompareError::Unlike(_) => Failure::Usage(e.to_string()),
         CompareError::Nothing(_) => Failure::Failed(e.to_string()),
@@ -17,10 +18,10 @@ pub(crate) fn run(args: &CompareArgs) -> Ended {
     if let Some(page) = &args.html {
         super::report::write(page, &report::compare_page(&comparison).file())?;
     }
-    match args.format() {
-        CompareFormat::Table => output::print(&report::compare_table(&comparison))?,
-        CompareFormat::Markdown => output::print(&report::compare_markdown(&comparison))?,
-        CompareFormat::Json => output::print_json(&report::compare_json(&comparison))?,
+    match args.output.format() {
+        SeriesFormat::Table => output::print(&report::compare_table(&comparison))?,
+        SeriesFormat::Markdown => output::print(&report::compare_markdown(&comparison))?,
+        SeriesFormat::Json => output::print_json(&report::compare_json(&comparison))?,
     }
     let effect = &comparison.decisive;
     if args.fail_if_slower.is_some() && effect.interval.is_none() {

@@ -65,7 +65,7 @@ fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ende
     await_recovery(&tpcc, gateways, &interrupt::stop()).map_err(Failure::from_run)?;
     let audit = audit_ledger(&tpcc, gateways, &ledger, folder).map_err(Failure::from_run)?;
     something_to_lose(&audit)?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;
     } else {
         output::print(&report::audit_table(&audit))?;
@@ -96,7 +96,7 @@ fn conclude(args: &DurabilityArgs, opened: &OpenedRun) -> Ended {
         return no_crash("no connection was lost, and the answers went on".to_owned());
     }
     something_to_lose(audit)?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&serde_json::json!({
             "passed": passed,
             "audit": audit,

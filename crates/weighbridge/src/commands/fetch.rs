@@ -49,10 +49,7 @@ impl Fetched {
 
     /// A line about it, without the name of the folder that it was brought to.
     pub(super) fn in_its_place(&self, line: &str) -> String {
-        match self.is_brought() {
-            true => line.replace(&self.path.display().to_string(), &self.source),
-            false => line.to_owned(),
-        }
+        if self.is_brought() { line.replace(&self.path.display().to_string(), &self.source) } else { line.to_owned() }
     }
 }
 
@@ -70,11 +67,12 @@ pub(super) fn fetch(source: &str) -> Result<Fetched, Failure> {
     }
     let path = Path::new(source);
     if path.is_file() {
-        let (path, brought) = match is_archive(source) {
-            true => unpack(path),
-            false => Err("a file; give the folder of a run, or an archive of one (.tar, .tar.gz, .tgz)".to_owned()),
-        }
-        .map_err(failed)?;
+        let unpacked = if is_archive(source) {
+            unpack(path)
+        } else {
+            Err("a file; give the folder of a run, or an archive of one (.tar, .tar.gz, .tgz)".to_owned())
+        };
+        let (path, brought) = unpacked.map_err(failed)?;
         return Ok(here(path, Some(brought)));
     }
     if let Some(series) = series(path) {
@@ -192,9 +190,10 @@ fn from_store(url: &str) -> Result<(PathBuf, TempDir), String> {
     let runtime = super::runtime().map_err(|_| "can't start a runtime".to_owned())?;
     let archive = is_archive(url);
     let copied = runtime.block_on(async {
-        let objects = match archive {
-            true => vec![prefix.clone()],
-            false => store.list(Some(&prefix)).map_ok(|object| object.location).try_collect().await?,
+        let objects = if archive {
+            vec![prefix.clone()]
+        } else {
+            store.list(Some(&prefix)).map_ok(|object| object.location).try_collect().await?
         };
         for object in &objects {
             let below = object.prefix_match(&prefix).into_iter().flatten();

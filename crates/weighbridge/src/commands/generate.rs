@@ -61,7 +61,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Ended {
 
     let seconds = started.elapsed().as_secs_f64();
     let (rows, bytes) = files.iter().fold((0, 0), |(rows, bytes), file| (rows + file.rows, bytes + file.bytes));
-    if args.json {
+    if args.json.enabled {
         let tables: serde_json::Map<String, serde_json::Value> = files
             .iter()
             .map(|file| {
@@ -94,7 +94,7 @@ fn destination(args: &GenerateArgs) -> Result<Destination, Failure> {
     if args.table.is_none() {
         return Err(Failure::Usage("--out - takes one table: name it with --table".to_owned()));
     }
-    if args.json {
+    if args.json.enabled {
         return Err(Failure::Usage("--json: standard output has the rows already".to_owned()));
     }
     Ok(Destination::StandardOutput)

@@ -22,7 +22,8 @@ pub(crate) fn run(command: &LabCommand) -> Ended {
 }
 
 fn up(args: &LabUpArgs) -> Ended {
-    let (kind, base) = (args.kind, base(args.folder.dir.as_deref())?);
+    let kind = args.kind;
+    let base = base(args.folder.dir.as_deref())?;
     let (nodes, regions, delays) = layout(args)?;
     let folder = lab::folder(kind, &base);
     if let Some(found) = lab::find(kind, &base)? {
@@ -37,8 +38,8 @@ fn up(args: &LabUpArgs) -> Ended {
     let distance = delays.as_ref().map(|delays| Distance { delays, holder: &holder });
     let layout = Layout { nodes, regions: &regions, settings: &settings, distance };
     let started = lab::up(kind, &layout, &base).map_err(|e| not_started(kind, &folder, &e))?;
-    show(args.json, &started, &folder)?;
-    if !args.json {
+    show(args.json.enabled, &started, &folder)?;
+    if !args.json.enabled {
         let url = &started.urls()[0];
         say!("\nTry next:");
         for command in [&format!("load --url {url} --warehouses 1"), "lab status", &format!("lab down {kind}")] {
@@ -58,19 +59,20 @@ pub(super) fn holder(kind: Kind, base: &Path) -> Result<Vec<String>, Failure> {
 
 /// The round trips between regions, as they were given: themselves, or a file with them.
 pub(super) fn delays(regions: &[String], given: Option<&str>) -> Result<Delays, Failure> {
-    let usage = |e| Failure::Usage(format!("--delays: {e}"));
+    let usage = |e: String| Failure::Usage(format!("--delays: {e}"));
     match given {
         Some(file) if !file.contains('=') => {
             let text = std::fs::read_to_string(file).map_err(|e| usage(format!("{file}: {e}")))?;
             Delays::new(regions, &text).map_err(|e| usage(format!("{file}: {e}")))
         }
-        given => Delays::new(regions, given.unwrap_or_default()).map_err(usage),
+        given => Delays::new(regions, given.unwrap_or_default()).map_err(|e| usage(e.to_string())),
     }
 }
 
 /// How many servers, the regions they are in, and how far these are from each other.
 fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Failure> {
-    let (kind, possible) = (args.kind, args.kind.nodes());
+    let kind = args.kind;
+    let possible = args.kind.nodes();
     let distant = kind.has_distance() && !args.regions.is_empty();
     let nodes = args.nodes.unwrap_or(if distant { args.regions.len() } else { *possible.start() });
     if !possible.contains(&nodes) {
@@ -80,7 +82,7 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Fail
     }
     let has = |kind: &Kind| kind.has_regions() || kind.has_distance();
     if !has(&kind) && !args.regions.is_empty() {
-        let have: Vec<&str> = Kind::ALL.into_iter().filter(has).map(Kind::name).collect();
+        let have: Vec<&str> = Kind::all().filter(has).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--regions: {kind} knows no regions; {} do", have.join(" and "))));
     }
     if !distant && args.delays.is_some() {
@@ -91,15 +93,16 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Fail
         return Err(Failure::Usage(format!("--nodes {nodes}: {kind} has a server for each of the {count} regions")));
     }
     if !kind.takes_settings() && !args.settings.is_empty() {
-        let take: Vec<&str> = Kind::ALL.into_iter().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
+        let take: Vec<&str> = Kind::all().filter(|kind| kind.takes_settings()).map(Kind::name).collect();
         return Err(Failure::Usage(format!("--set: {kind} takes no settings here; {} do", take.join(" and "))));
     }
     if args.regions.len() > nodes {
         return Err(Failure::Usage(format!("--regions names {}, for {nodes} nodes", args.regions.len())));
     }
-    let regions = match kind.has_regions() && args.regions.is_empty() {
-        true => (1..=nodes).map(|node| format!("region{node}")).collect(),
-        false => args.regions.clone(),
+    let regions = if kind.has_regions() && args.regions.is_empty() {
+        (1..=nodes).map(|node| format!("region{node}")).collect()
+    } else {
+        args.regions.clone()
     };
     let delays = if distant { Some(delays(&regions, args.delays.as_deref())?) } else { None };
     Ok((nodes, regions, delays))
@@ -107,7 +110,8 @@ fn layout(args: &LabUpArgs) -> Result<(usize, Vec<String>, Option<Delays>), Fail
 
 /// What `up` says when there is something of that kind.
 fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Description, folder: &Path) -> Ended {
-    let (kind, condition) = (args.kind, found.condition());
+    let kind = args.kind;
+    let condition = found.condition();
     let regions: Vec<&str> = found.nodes.iter().filter_map(|node| node.region.as_deref()).collect();
     let same = (args.nodes.is_none() || nodes == found.nodes.len())
         && args.regions.len() <= regions.len()
@@ -119,7 +123,7 @@ fn already(args: &LabUpArgs, nodes: usize, delays: Option<&Delays>, found: &Desc
     Err(Failure::Failed(match condition {
         Condition::Up if same => {
             say!("{kind} is up already, in {}", folder.display());
-            show(args.json, found, folder)?;
+            show(args.json.enabled, found, folder)?;
             return Ok(Status::Done);
         }
         Condition::Up => format!("{is} already, with other nodes, regions or delays: {remove} first"),
@@ -152,8 +156,9 @@ fn not_started(kind: Kind, folder: &Path, error: &LabError) -> Failure {
 
 fn down(args: &LabDownArgs) -> Ended {
     let base = base(args.folder.dir.as_deref())?;
-    let (mut stopped, mut failures) = (Vec::new(), Vec::new());
-    for kind in args.kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind]) {
+    let mut stopped = Vec::new();
+    let mut failures = Vec::new();
+    for kind in args.kind.map_or_else(|| Kind::all().collect::<Vec<_>>(), |kind| vec![kind]) {
         match stop(kind, &base) {
             Ok(true) => stopped.push(kind),
             Ok(false) => {}
@@ -164,7 +169,7 @@ fn down(args: &LabDownArgs) -> Ended {
         let what = args.kind.map_or("nothing".to_owned(), |kind| format!("no {kind}"));
         say!("there is {what} in {}", base.display());
     }
-    if args.json {
+    if args.json.enabled {
         output::print_json(&json!({ "stopped": stopped }))?;
     }
     if failures.is_empty() { Ok(Status::Done) } else { Err(Failure::Failed(failures.join("; "))) }
@@ -189,8 +194,10 @@ fn stop(kind: Kind, base: &Path) -> Result<bool, String> {
 
 fn status(args: &LabStatusArgs) -> Ended {
     let base = base(args.folder.dir.as_deref())?;
-    let (mut documents, mut text, mut failures) = (Vec::new(), String::new(), Vec::new());
-    for kind in Kind::ALL {
+    let mut documents = Vec::new();
+    let mut text = String::new();
+    let mut failures = Vec::new();
+    for kind in Kind::all() {
         let folder = lab::folder(kind, &base);
         match lab::find(kind, &base) {
             Ok(None) => {}
@@ -201,7 +208,7 @@ fn status(args: &LabStatusArgs) -> Ended {
             Err(e) => failures.push(e.to_string()),
         }
     }
-    if args.json {
+    if args.json.enabled {
         output::print_json(&json!({ "folder": base, "kinds": documents }))?;
     } else if !text.is_empty() {
         output::print(&text)?;
@@ -213,7 +220,8 @@ fn status(args: &LabStatusArgs) -> Ended {
 
 /// What `status` prints of a kind.
 fn lines(found: &Description, folder: &Path, dir_args: &LabFolderArgs) -> String {
-    let (kind, condition) = (found.kind, found.condition());
+    let kind = found.kind;
+    let condition = found.condition();
     let mut text = format!("{kind} is {condition}, in {}\n", folder.display());
     for (node, url) in found.nodes.iter().zip(found.urls()) {
         let region = node.region.as_ref().map_or(String::new(), |region| format!("  {region}"));

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
     require_data(&gateways, "load")?;
     let runtime = runtime()?;
     if args.foreign_keys_only {
-        return foreign_keys(&runtime, &gateways, args.json);
+        return foreign_keys(&runtime, &gateways, args.json.enabled);
     }
     let begun = match args.resume {
         true => Some(runtime.block_on(read_catalog(&gateways))?),
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LoadArgs) -> Ended {
         }
         _ => with_progress(&runtime, &gateways, plan, args.view.live())?,
     };
-    if args.json {
+    if args.json.enabled {
         output::print_json(&json(warehouses, &report, seconds))?;
     } else {
         let text = text(&gateways, (first_warehouse, warehouses), &report, seconds, args.resume);

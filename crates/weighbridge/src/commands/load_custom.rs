@@ -54,7 +54,7 @@ fn filled(args: &LoadArgs, gateways: &Gateways, (custom, scale): (&Custom, f64),
     let loaded = runtime()?.block_on(loading)?;
     let seconds = started.elapsed().as_secs_f64();
     drop(shown);
-    if args.json {
+    if args.json.enabled {
         let rows = data.tables().iter().enumerate().map(|(at, table)| (table.name, data.rows(at)));
         let tables: serde_json::Map<String, serde_json::Value> =
             rows.map(|(table, rows)| (table.to_owned(), serde_json::json!({ "rows": rows }))).collect();

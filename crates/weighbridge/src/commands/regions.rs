@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use lab::{DATABASE, Delays, Distance, Kind, Layout, PostgresRegions};
 use record::regions::RegionsResult;
-use target::{Gateways, Session, Url};
+use target::{Gateways, Url};
 use tuning::regions::{RegionGateway, RegionsOptions};
 
 use super::lab::{base, delays, holder};
 use super::{Ended, Failure, Status, me, runtime};
-use crate::cli::{LabRegionsArgs, TuneRunArgs};
-use crate::{interrupt, output};
+use crate::cli::{JsonArgs, LabRegionsArgs, TuneRunArgs};
+use crate::interrupt;
 
 /// The size of the data: a thousand users and three hundred vehicles. More would only make the preparation longer.
 const SCALE: f64 = 0.02;
@@ -38,7 +38,8 @@ pub(super) fn sides() -> String {
 
 /// On servers that are there, one a region.
 pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
-    let (scale, seed) = (args.scale.unwrap_or(SCALE), args.seed.unwrap_or(SEED));
+    let scale = args.scale.unwrap_or(SCALE);
+    let seed = args.seed.unwrap_or(SEED);
     let result = runtime()?.block_on(async {
         let mut places = Vec::new();
         for url in gateways.urls() {
@@ -46,16 +47,13 @@ pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
                 let name = gateways.dialect().name();
                 return Err(Failure::Usage(format!("the lesson of the regions runs on postgres, not on {name}")));
             }
-            let mut session = Session::connect(url).await?;
-            let region = session.query("SHOW cluster_name", &[]).await?.only()?.text(0)?.to_owned();
-            if region.is_empty() {
-                return Err(Failure::Usage(format!(
+            places.push(RegionGateway::read(url).await?.ok_or_else(|| {
+                Failure::Usage(format!(
                     "{url} has no cluster_name to tell its region: `{} lab up postgres --regions us-east1,us-west1,us-west2` \
                      starts servers that have",
                     me()
-                )));
-            }
-            places.push(RegionGateway { region, url: url.clone() });
+                ))
+            })?);
         }
         let options = RegionsOptions { places, delays_ms: None, repeat: args.repeat, scale, seed, keep: false };
         let stop = interrupt::stop();
@@ -64,14 +62,11 @@ pub(super) fn tune(args: &TuneRunArgs, gateways: &Gateways) -> Ended {
     show(&result, args.html.as_deref(), args.json)
 }
 
-fn show(result: &RegionsResult, html: Option<&Path>, json: bool) -> Ended {
+fn show(result: &RegionsResult, html: Option<&Path>, json: JsonArgs) -> Ended {
     if let Some(page) = html {
         super::report::write(page, &report::regions_page(result).file())?;
     }
-    match json {
-        true => output::print_json(&report::regions_json(result))?,
-        false => output::print(&report::regions_table(result))?,
-    }
+    json.print(|| report::regions_json(result), || report::regions_table(result))?;
     Ok(Status::Done)
 }
 
@@ -128,7 +123,8 @@ fn lesson(args: &LabRegionsArgs, delays: &Delays, urls: &[String]) -> Result<Reg
     let numbers = 0..places.len();
     let ms = |from: usize, to: usize| delays.round_trip(from, to).as_secs_f64() * 1000.0;
     let delays_ms = numbers.clone().map(|from| numbers.clone().map(|to| ms(from, to)).collect()).collect();
-    let (repeat, keep) = (args.repeat, args.keep);
+    let repeat = args.repeat;
+    let keep = args.keep;
     let options = RegionsOptions { places, delays_ms: Some(delays_ms), repeat, scale: SCALE, seed: SEED, keep };
     let stop = interrupt::stop();
     Ok(runtime()?.block_on(tuning::regions::run(&options, || *stop.borrow(), |doing| say!("{doing}")))?)

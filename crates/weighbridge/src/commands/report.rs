@@ -50,7 +50,8 @@ pub(super) fn show(opened: &OpenedRun, format: ResultFormat) -> Ended {
     for warning in &opened.warnings {
         say!("warning: {warning}");
     }
-    let (run, summary) = (&opened.record, Summary::from_run(opened));
+    let run = &opened.record;
+    let summary = Summary::from_run(opened);
     let verdict = record::judge(run, &summary, &opened.timeline);
     match format {
         ResultFormat::Table => output::print(&report::table(run, &summary, &verdict))?,

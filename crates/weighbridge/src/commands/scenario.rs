@@ -18,8 +18,8 @@ use crate::scenario::{Case, Line, Scenario, find, ours, scaled};
 
 pub(crate) fn run(command: &ScenarioCommand) -> Ended {
     match command {
-        ScenarioCommand::List(args) => list(args.json),
-        ScenarioCommand::Show(args) => show(&args.name, args.json),
+        ScenarioCommand::List(json) => list(json.enabled),
+        ScenarioCommand::Show(args) => show(&args.name, args.json.enabled),
         ScenarioCommand::Run(args) => repeat(args),
     }
 }
@@ -177,7 +177,7 @@ fn repeat(args: &ScenarioRunArgs) -> Ended {
     let document = document(&name, &case, args, &measured, &folder);
     let file = folder.join(SCENARIO_JSON);
     record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&document)?;
     } else {
         output::print(&side_by_side(&scenario, &case, &document))?;
@@ -393,11 +393,10 @@ fn tell_differences(
     let mut first = vec![format!("published of {}; measured at {gateways}", case.cluster)];
     first.push(format!("published with {}; measured with weighbridge {}", scenario.tool, env!("CARGO_PKG_VERSION")));
     if (args.scale - 1.0).abs() > f64::EPSILON {
-        first.push(match case.published.lessons.is_empty() {
-            true => format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale),
-            false => {
-                format!("the data set at scale {} (1 is the published size): factors compare, times don't", args.scale)
-            }
+        first.push(if case.published.lessons.is_empty() {
+            format!("warehouses and connections times {}: only what is told a warehouse compares", args.scale)
+        } else {
+            format!("the data set at scale {} (1 is the published size): factors compare, times don't", args.scale)
         });
     }
     for name in case.targets.iter().filter(|name| args.targets.iter().all(|target| target.name != **name)) {

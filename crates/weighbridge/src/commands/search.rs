@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SearchArgs) -> Ended {
         "folder": folder.display().to_string(),
     });
     record::folder::write_whole(&file, format!("{document:#}\n").as_bytes())?;
-    if args.json {
+    if args.json.enabled {
         output::print_json(&document)?;
     } else {
         output::print(&said(&done, holds, fails, most))?;
@@ -201,7 +201,9 @@ mod tests {
 
     /// The numbers tried when all up to `limit` hold.
     fn tried(limit: u32, from: u32, most: u32) -> Vec<u32> {
-        let (mut holds, mut fails, mut tried) = (None, None, Vec::new());
+        let mut holds = None;
+        let mut fails = None;
+        let mut tried = Vec::new();
         let mut next = Some(from);
         while let Some(warehouses) = next {
             tried.push(warehouses);

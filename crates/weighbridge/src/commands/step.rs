@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use clap::Parser;
+pub(super) use report::shell_quoted as quoted;
 use serde_json::Value;
 
 use super::{Failure, Status};
@@ -72,19 +73,11 @@ pub(super) fn parsed(words: &[String]) -> Result<crate::cli::Command, Failure> {
     let line = std::iter::once("weighbridge".to_owned()).chain(words.iter().cloned());
     let cli = Cli::try_parse_from(line).map_err(|e| {
         let said = e.to_string();
-        let said = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        Failure::Usage(format!("`{}`: {said}", words.join(" ")))
+        let paragraph: Vec<&str> = said.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let said = paragraph.join(" ");
+        Failure::Usage(format!("`{}`: {}", words.join(" "), said.trim_start_matches("error: ")))
     })?;
     Ok(cli.command)
-}
-
-/// A word as a shell takes it for one.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=./:,%@+".contains(&byte);
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

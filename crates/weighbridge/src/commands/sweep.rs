@@ -22,7 +22,7 @@ pub(crate) fn run(args: &SweepArgs) -> Ended {
     AnyWorkload::read(&args.workload)
         .and_then(|workload| workload.require(Capability::Sweep))
         .map_err(Failure::Usage)?;
-    show(&carry_out(args)?, args.format())
+    show(&carry_out(args)?, args.output.format().into())
 }
 
 /// Makes all runs, and returns the sweep's folder.

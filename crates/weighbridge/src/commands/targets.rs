@@ -7,15 +7,11 @@ use target::{DATABASES, Dialect};
 use workload::tpcc::Style;
 
 use super::{Ended, Status};
-use crate::cli::TargetsArgs;
-use crate::output;
+use crate::cli::JsonArgs;
 
-pub(crate) fn run(args: &TargetsArgs) -> Ended {
+pub(crate) fn run(json: &JsonArgs) -> Ended {
     let targets: Vec<Target> = DATABASES.iter().map(|dialect| listed(*dialect)).collect();
-    match args.json {
-        true => output::print_json(&report::targets_json(&targets))?,
-        false => output::print(&report::targets_table(&targets))?,
-    }
+    json.print(|| report::targets_json(&targets), || report::targets_table(&targets))?;
     Ok(Status::Done)
 }
 

@@ -1,37 +1,14 @@
-//! `weighbridge time`: a statement repeated, and two held against each other.
+//! `weighbridge time`: repeats statements, and compares two.
 
-use futures_util::future::join_all;
-use record::run::{Target, Tool};
-use record::timing::{Speedup, TimeResult, Timed, Timing, median_of};
-use target::{Gateways, Protocol, Session};
-use tpcc::rng::Stream;
-use tuning::bench_case::{BenchCase, Ending};
-use tuning::repeat::{Rounds, Variant, repeat, shuffle};
-use tuning::runner::{Limits, Runner};
-use workload::template::Template;
-use workload::values::Values;
+use target::{Gateways, Session};
+use tuning::bench_case::Ending;
+use tuning::runner::Limits;
+use tuning::time::{Measured, Side, TimePlan, measure};
 
 use super::values::{statements_of, tpcc_subject, values};
 use super::{Ended, Failure, Status, require_data, require_file, runtime};
-use crate::cli::{ProtocolName, TimeArgs, TransactionName};
+use crate::cli::TimeArgs;
 use crate::{interrupt, output};
-
-/// New sessions for both sides, as often as that, where they can't share one.
-const MOST_SITTINGS: u32 = 10;
-
-/// What stands on one side: statements at gateways, in sessions set up alike.
-struct Side {
-    name: &'static str,
-    gateways: Gateways,
-    settings: Vec<String>,
-    statements: Vec<String>,
-}
-
-/// What one of the sessions that work side by side does.
-struct SessionSlot {
-    runners: Vec<Runner>,
-    variants: Vec<Variant>,
-}
 
 pub(crate) fn run(args: &TimeArgs) -> Ended {
     let mut sides = sides(args)?;
@@ -43,26 +20,25 @@ pub(crate) fn run(args: &TimeArgs) -> Ended {
             return Err(Failure::Usage(format!("{} has no isolation level {level}", side.gateways.dialect().name())));
         }
     }
-    if args.isolation.is_some() && matches!(args.transaction, None | Some(TransactionName::None)) {
+    if args.isolation.is_some() && args.transaction.unwrap_or_default() == Ending::Alone {
         return Err(Failure::Usage(
             "--isolation is that of a transaction: add --transaction commit or rollback".to_owned(),
         ));
     }
     let seed = args.seed.unwrap_or_else(super::run::any_seed);
-    let (result, last) = runtime()?.block_on(measure(args, &mut sides, seed))?;
-    match args.json {
-        true => output::print_json(&report::time_json(&result))?,
-        false => {
-            output::print(&report::time_table(&result, args.times, args.cumulative))?;
-            if let Some(rows) = last {
-                output::print(&rows)?;
-            }
+    let Measured { result, last } = runtime()?.block_on(measured(args, &mut sides, seed))?;
+    if args.json.enabled {
+        output::print_json(&report::time_json(&result))?;
+    } else {
+        output::print(&report::time_table(&result, args.times, args.cumulative))?;
+        if let Some((most, answer)) = args.rows.zip(last) {
+            output::print(&report::rows_table(&cells(&answer, most), answer.len()))?;
         }
     }
-    match result.interrupted {
-        true => Err(Failure::Failed("interrupted: what is shown is of the executions that were done".to_owned())),
-        false => Ok(Status::Done),
+    if result.interrupted {
+        return Err(Failure::Failed("interrupted: what is shown is of the executions that were done".to_owned()));
     }
+    Ok(Status::Done)
 }
 
 /// What is to be repeated where: one side, or two to be compared.
@@ -101,200 +77,37 @@ fn sides(args: &TimeArgs) -> Result<Vec<Side>, Failure> {
     Ok(sides)
 }
 
-async fn measure(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<(TimeResult, Option<String>), Failure> {
-    let limits = Limits { timeout: args.timeout, stop: interrupt::stop() };
-    let started_at = Some(jiff::Timestamp::now());
+async fn measured(args: &TimeArgs, sides: &mut [Side], seed: u64) -> Result<Measured, Failure> {
     let mut first = Session::connect(sides[0].gateways.first()).await?;
     first.commit_each().await?;
     let version = first.describe().await?.version;
     let mut values = values(&args.values, &mut first, seed).await?;
-    let mut transaction = args.transaction.unwrap_or(TransactionName::None);
+    let mut ending = args.transaction.unwrap_or_default();
     if let Some(name) = &args.tpcc {
         let subject = tpcc_subject(name, &mut first, &mut values).await?;
         if subject.writes && args.transaction.is_none() {
-            transaction = TransactionName::Rollback;
+            ending = Ending::Rollback;
         }
-        sides
-            .iter_mut()
-            .filter(|side| side.statements.is_empty())
-            .for_each(|side| side.statements = vec![subject.sql.clone()]);
+        for side in sides.iter_mut().filter(|side| side.statements.is_empty()) {
+            side.statements = vec![subject.sql.clone()];
+        }
     }
-    let sides = &*sides;
     drop(first);
-    let sittings = if alike(sides, args) { 1 } else { MOST_SITTINGS.min(args.repeat) };
-    let mut plans_before = Vec::new();
-    // The times of each statement at each place, session by session.
-    let mut times: Vec<Vec<Vec<f64>>> = Vec::new();
-    let mut slots = Vec::new();
-    let mut interrupted = false;
-    for sitting in 0..sittings {
-        slots.clear();
-        for number in 0..args.concurrency {
-            let number = u64::from(sitting * args.concurrency + number);
-            slots.push(slot(args, transaction, sides, &values, seed, number, &limits).await?);
-        }
-        if sitting == 0 {
-            plans_before = plans(args, &mut slots[0]).await?;
-            times = vec![Vec::new(); slots[0].variants.len()];
-        }
-        let share = args.repeat / sittings + u32::from(sitting < args.repeat % sittings);
-        let rounds = Rounds {
-            repeat: share as usize,
-            warmup: args.warmup as usize,
-            shuffled: sides.len() > 1,
-            seed: seed ^ u64::from(sitting),
-        };
-        let ended = slots.iter_mut().map(|slot| repeat(&mut slot.variants, &mut slot.runners, rounds));
-        for ended in join_all(ended).await {
-            match ended {
-                Ok(()) => {}
-                Err(tuning::Error::Interrupted) => interrupted = true,
-                Err(e) => return Err(super::tune::failure(e)),
-            }
-        }
-        for (at, times) in times.iter_mut().enumerate() {
-            times.extend(slots.iter().map(|slot| slot.variants[at].times_ms.clone()));
-        }
-        if interrupted {
-            break;
-        }
-    }
-    let plans_after = if interrupted { plans_before.clone() } else { plans(args, &mut slots[0]).await? };
-    let comparison =
-        (sides.len() > 1).then(|| Speedup::from_pairs(&pairs(&times, sittings > 1, args.warmup == 0))).flatten();
-    let mut statements = Vec::new();
-    let named = sides.iter().flat_map(|side| {
-        let gateways = side.gateways.urls();
-        side.statements.iter().flat_map(move |sql| gateways.iter().map(move |url| (side, sql, url)))
-    });
-    for (at, (side, sql, url)) in named.enumerate() {
-        let times = times[at].clone();
-        let place = if sides.len() > 1 { format!("{}: {url}", side.name) } else { url.to_string() };
-        statements.push(Timed {
-            statement: sql.clone(),
-            place,
-            timing: if args.warmup > 0 { Timing::from_warm_sessions(times) } else { Timing::from_sessions(times) },
-            rows: slots[0].variants[at].rows,
-            plan_before: plans_before[at].clone(),
-            plan_after: plans_after[at].clone(),
-        });
-    }
-    let shown = args.rows.and_then(|most| {
-        let runner = slots[0].variants.last()?.runner;
-        slots[0].runners[runner].last().map(|answer| report::rows_table(&cells(answer, most), answer.len()))
-    });
-    let kind = sides[0].gateways.dialect();
-    let url = sides[0].gateways.to_string();
-    let result = TimeResult {
-        tool: Tool::this(),
-        target: Target { kind: kind.name().to_owned(), version, url, embedded: kind.embedded(), ..Target::default() },
-        started_at,
-        protocol: if args.protocol == ProtocolName::Simple { "simple" } else { "prepared" }.to_owned(),
-        transaction: match transaction {
-            TransactionName::None => "none",
-            TransactionName::Commit => "commit",
-            TransactionName::Rollback => "rollback",
-        }
-        .to_owned(),
-        concurrency: args.concurrency as usize,
-        warmup: args.warmup as usize,
-        sittings: sittings as usize,
+    let plan = TimePlan {
+        repeat: args.repeat,
+        warmup: args.warmup,
+        concurrency: args.concurrency,
+        protocol: args.protocol,
+        ending,
+        isolation: args.isolation,
+        share_sessions: args.against_urls.is_empty() && sides.iter().all(|side| side.settings == sides[0].settings),
+        explain: args.explain,
+        explain_analyze: args.explain_analyze,
         seed,
-        statements,
-        comparison,
-        interrupted,
+        version,
+        limits: Limits { timeout: args.timeout, stop: interrupt::stop() },
     };
-    Ok((result, shown))
-}
-
-/// Whether all sides can share their sessions: two sessions differ by where the operating system puts them, which is more
-/// than chance.
-fn alike(sides: &[Side], args: &TimeArgs) -> bool {
-    args.against_urls.is_empty() && sides.iter().all(|side| side.settings == sides[0].settings)
-}
-
-/// A session for each gateway and set-up, and what is to be repeated in it.
-async fn slot(
-    args: &TimeArgs,
-    transaction: TransactionName,
-    sides: &[Side],
-    values: &Values,
-    seed: u64,
-    number: u64,
-    limits: &Limits,
-) -> Result<SessionSlot, Failure> {
-    let apart: Vec<&Side> = if alike(sides, args) { vec![&sides[0]] } else { sides.iter().collect() };
-    let mut order: Vec<usize> = (0..apart.len()).collect();
-    // Who connects first matters too.
-    shuffle(&mut order, &mut Stream::for_terminal(seed ^ number, u64::MAX));
-    let mut setups: Vec<Vec<Runner>> = apart.iter().map(|_| Vec::new()).collect();
-    for at in order {
-        let urls = apart[at].gateways.urls();
-        for (place, url) in urls.iter().enumerate() {
-            let mut session = Session::connect(url).await?;
-            session.commit_each().await?;
-            for setting in &apart[at].settings {
-                session.execute(setting).await?;
-            }
-            let number = (number * apart.len() as u64 + at as u64) * urls.len() as u64 + place as u64;
-            let values = values.for_session(seed, number);
-            setups[at].push(Runner::new(vec![session], url, &values, seed ^ number, limits.clone()).await?);
-        }
-    }
-    let mut slot = SessionSlot { runners: setups.into_iter().flatten().collect(), variants: Vec::new() };
-    for (at, side) in sides.iter().enumerate() {
-        let dialect = side.gateways.dialect();
-        let gateways = side.gateways.urls().len();
-        let first = (at * gateways) % slot.runners.len();
-        for sql in &side.statements {
-            let subject = BenchCase {
-                ending: match transaction {
-                    TransactionName::None => Ending::Alone,
-                    TransactionName::Commit => Ending::Commit,
-                    TransactionName::Rollback => Ending::Rollback,
-                },
-                isolation: args.isolation,
-                protocol: if args.protocol == ProtocolName::Simple { Protocol::Simple } else { Protocol::Prepared },
-                ..BenchCase::of(Template::parse(sql.trim().trim_end_matches(';'), dialect.wire()))
-            };
-            // Before anything is run.
-            values.clone().draw(subject.steps[0].statement.names()).map_err(|e| Failure::Usage(e.to_string()))?;
-            for runner in first..first + gateways {
-                slot.variants.push(Variant::new(subject.clone(), runner));
-            }
-        }
-    }
-    Ok(slot)
-}
-
-/// The plan of each variant's statement, with values of its own.
-async fn plans(args: &TimeArgs, slot: &mut SessionSlot) -> Result<Vec<Option<record::query_plan::Plan>>, Failure> {
-    let mut plans = Vec::new();
-    for variant in &slot.variants {
-        let runner = &mut slot.runners[variant.runner];
-        plans.push(match args.explain || args.explain_analyze {
-            false => None,
-            true => runner.plan(&variant.subject.steps[0].statement, args.explain_analyze).await?,
-        });
-    }
-    Ok(plans)
-}
-
-/// The times of both sides, gateway by gateway and session by session; of sessions that they don't share the medians. The
-/// first pair of a session, in which each side prepares, is left out.
-fn pairs(times: &[Vec<Vec<f64>>], of_medians: bool, first_apart: bool) -> Vec<(f64, f64)> {
-    let mut pairs = Vec::new();
-    let (base, other) = times.split_at(times.len() / 2);
-    for (base, other) in base.iter().flatten().zip(other.iter().flatten()) {
-        let behind = |times: &Vec<f64>| usize::from(first_apart && times.len() > 1);
-        let (base, other) = (&base[behind(base)..], &other[behind(other)..]);
-        match of_medians {
-            true if base.is_empty() || other.is_empty() => {}
-            true => pairs.push((median_of(base), median_of(other))),
-            false => pairs.extend(base.iter().copied().zip(other.iter().copied())),
-        }
-    }
-    pairs
+    measure(&plan, sides, &values).await.map_err(super::tune::failure)
 }
 
 /// The first rows of an answer, below its columns' names.

@@ -4,7 +4,6 @@ use target::Session;
 
 use super::{Ended, Failure, Status, gateways, require_data, require_file, runtime};
 use crate::cli::TopologyArgs;
-use crate::output;
 
 pub(crate) fn run(args: &TopologyArgs) -> Ended {
     let gateways = gateways(&args.target)?;
@@ -14,9 +13,7 @@ pub(crate) fn run(args: &TopologyArgs) -> Ended {
         let mut session = Session::connect(gateways.living().await?.first()).await?;
         Ok::<_, Failure>(target::topology::read(&mut session).await)
     })?;
-    match args.json {
-        true => output::print_json(&serde_json::to_value(&topology)?)?,
-        false => output::print(&report::topology_table(&topology))?,
-    }
+    let document = serde_json::to_value(&topology)?;
+    args.json.print(|| document, || report::topology_table(&topology))?;
     Ok(Status::Done)
 }

@@ -6,7 +6,7 @@ use tuning::lesson_runner::{self, Options};
 use tuning::runner::Limits;
 
 use super::{Ended, Failure, Status, gateways, require_data, runtime};
-use crate::cli::{TargetArgs, TuneCommand, TuneListArgs, TuneRunArgs, TuneShowArgs};
+use crate::cli::{JsonArgs, TargetArgs, TuneCommand, TuneRunArgs, TuneShowArgs};
 use crate::{interrupt, output};
 
 /// The usual size of the data set.
@@ -14,22 +14,19 @@ const SCALE: f64 = 0.1;
 
 pub(crate) fn run(command: &TuneCommand) -> Ended {
     match command {
-        TuneCommand::List(args) => list(args),
+        TuneCommand::List(json) => list(*json),
         TuneCommand::Show(args) => show(args),
         TuneCommand::Run(args) => measure(args),
-        TuneCommand::Clean(args) => clean(&args.target),
+        TuneCommand::Clean(target) => clean(target),
     }
 }
 
-fn list(args: &TuneListArgs) -> Ended {
+fn list(json: JsonArgs) -> Ended {
     let lessons = Lesson::all()?;
     let mut rows: Vec<(String, String, String)> =
         lessons.into_iter().map(|lesson| (lesson.name, lesson.title, lesson.shows)).collect();
     rows.push(super::regions::described());
-    match args.json {
-        true => output::print_json(&report::lessons_json(&rows))?,
-        false => output::print(&report::lessons_table(&rows))?,
-    }
+    json.print(|| report::lessons_json(&rows), || report::lessons_table(&rows))?;
     Ok(Status::Done)
 }
 
@@ -82,10 +79,7 @@ fn measure(args: &TuneRunArgs) -> Ended {
     if let Some(page) = &args.html {
         super::report::write(page, &report::tuning_page(&result).file())?;
     }
-    match args.json {
-        true => output::print_json(&report::tuning_json(&result))?,
-        false => output::print(&report::tuning_table(&result))?,
-    }
+    args.json.print(|| report::tuning_json(&result), || report::tuning_table(&result))?;
     let early = result.stopped.or_else(|| result.interrupted.then(|| "interrupted".to_owned()));
     match early {
         Some(why) => Err(Failure::Failed(format!("{why}: the lessons that are shown were measured"))),

@@ -8,7 +8,6 @@ use workload::tpcc::rules;
 
 use super::{Ended, Status};
 use crate::cli::VerifyArgs;
-use crate::output;
 
 pub(crate) fn run(args: &VerifyArgs) -> Ended {
     let claim = Claim {
@@ -20,11 +19,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Ended {
         interval_seconds: args.duration.map(|duration| duration.as_secs_f64()),
     };
     let findings = judged(&claim);
-    if args.json {
-        output::print_json(&report::claim_json(&findings))?;
-    } else {
-        output::print(&report::claim_table(&findings))?;
-    }
+    args.json.print(|| report::claim_json(&findings), || report::claim_table(&findings))?;
     let possible = findings.iter().all(|finding| finding.outcome != Judgement::Fail);
     Ok(if possible { Status::Done } else { Status::NotBelieved })
 }

@@ -12,7 +12,7 @@ pub(crate) fn run(command: &WorkloadCommand) -> Ended {
     match command {
         WorkloadCommand::List(args) => {
             let known: Vec<Custom> = Custom::names().filter_map(Custom::built_in).flatten().collect();
-            if args.json {
+            if args.json.enabled {
                 let entry = |custom: &Custom| serde_json::json!({ "name": custom.name, "about": custom.about });
                 output::print_json(&known.iter().map(entry).collect())?;
             } else {

@@ -1,4 +1,4 @@
-//! The book: every command line in it is one that the program takes (`book` carries them out), and every link leads
+//! The book: every command line in it is one that the program takes (`docs_commands` carries them out), and every link leads
 //! somewhere.
 
 use std::collections::BTreeSet;

@@ -11,6 +11,7 @@ pub mod generate;
 pub mod ledger;
 pub mod load;
 mod new_order;
+pub mod null_server;
 mod order_status;
 mod payment;
 mod plan;

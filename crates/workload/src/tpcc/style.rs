@@ -19,7 +19,8 @@ pub enum Style {
 }
 
 impl Style {
-    const NAMES: [(Style, &'static str); 4] =
+    /// Each style with its name on the command line and in results.
+    pub const NAMES: [(Style, &'static str); 4] =
         [(Style::Row, "row"), (Style::Batch, "batch"), (Style::Pipeline, "pipeline"), (Style::Procedure, "procedure")];
 
     /// The styles that a database has.

@@ -10,6 +10,8 @@ use ::tpcc::input::Kind;
 use target::null_reply::Kind::{Int, Numeric, Text};
 use target::{Class, Dialect, Error, RoutineLanguage, Session, Statement};
 
+use crate::custom::fnv;
+
 pub(super) use calls::{delivery, execute};
 
 /// A transaction's routine in every language.
@@ -71,18 +73,13 @@ impl Routine {
     }
 
     fn comment(&self, language: RoutineLanguage) -> String {
-        format!("weighbridge {:016x}", fingerprint(self.source(language)))
+        format!("weighbridge {:016x}", fnv(0, self.source(language)))
     }
 
     /// The statements that create or replace it.
     fn ddl(&self, language: RoutineLanguage) -> [String; 3] {
         language.replace(self.name, self.source(language), &self.comment(language))
     }
-}
-
-/// FNV-1a, which is the same in every build: the database stores it.
-fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The call of a transaction's routine.
@@ -160,7 +157,7 @@ mod tests {
 
     #[test]
     fn another_source_has_another_comment() {
-        assert_ne!(fingerprint("a"), fingerprint("b"));
-        assert_eq!(fingerprint(""), 0xcbf2_9ce4_8422_2325);
+        assert_ne!(fnv(0, "a"), fnv(0, "b"));
+        assert_eq!(fnv(0, ""), 0xcbf2_9ce4_8422_2325);
     }
 }

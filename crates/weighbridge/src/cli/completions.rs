@@ -1,6 +1,4 @@
-//! Arguments of the commands that write the command line's own definitions down: completions and man pages.
-
-use std::path::PathBuf;
+//! Arguments of `completions`.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -14,12 +12,4 @@ use clap_complete::Shell;
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  weighbridge man | man -l -\n  weighbridge man ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
-    /// Write a page for each command into this folder, which is made if need be
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: Option<PathBuf>,
 }

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::docs::{Line, lines, pages};
-use crate::examine::execute;
+use crate::doctor::execute;
 use crate::support::{Place, done, signal, weighbridge};
 
 /// Lines that are not carried out here: how they begin, or what is in them, and why.
@@ -21,12 +21,12 @@ const NOT_HERE: [(&str, &str); 19] = [
     ("chaos ", "breaks servers of its own: tests/cluster"),
     ("acid ", "minutes: tests/cli/acid.rs"),
     ("durability ", "kills servers of its own: tests/cluster"),
-    ("scenario run ", "minutes: tests/cli/series.rs"),
+    ("scenario run ", "minutes: tests/cli/sweep_search_scenario.rs"),
     ("tune run ", "minutes: tests/cli/tuning.rs"),
     ("calibrate", "a minute: tests/cli/null.rs"),
     ("--shard ", "waits for its fellow workers: tests/cli/fleet.rs"),
     ("--otlp ", "only in a build that has it: tests/cli/otlp.rs"),
-    ("search ", "minutes: tests/cli/series.rs"),
+    ("search ", "minutes: tests/cli/sweep_search_scenario.rs"),
     ("$urls", "several servers of a kind: tests/cli/gateways.rs"),
     ("ssh ", "another machine"),
     ("--help", "says the same as on its own"),

@@ -1,13 +1,15 @@
-//! Arguments of the repeating client.
+//! Arguments of `time`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use target::Isolation;
+use clap::Args;
+use target::{Isolation, Protocol};
+use tuning::bench_case::Ending;
+use tuning::time::PROTOCOLS;
 use workload::values::Generator;
 
-use super::TargetArgs;
+use super::{JsonArgs, TargetArgs, named, response};
 
 #[derive(Debug, Args)]
 #[command(
@@ -51,14 +53,14 @@ pub(crate) struct TimeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: u32,
     /// How statements travel: prepared once, or as text that is read and planned each time
-    #[arg(long, value_enum, default_value = "prepared")]
-    pub(crate) protocol: ProtocolName,
+    #[arg(long, default_value = "prepared", value_parser = named(PROTOCOLS))]
+    pub(crate) protocol: Protocol,
     /// What a statement is part of: none (it commits by itself), or a transaction that ends in commit (timed with it) or
     /// rollback (not timed: nothing is left behind) [default: none]
-    #[arg(long, value_enum)]
-    pub(crate) transaction: Option<TransactionName>,
-    /// The transaction's level: read-committed, repeatable-read or serializable
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_parser = named(Ending::NAMES))]
+    pub(crate) transaction: Option<Ending>,
+    /// The transaction's isolation level
+    #[arg(long, value_name = "LEVEL", value_parser = named(Isolation::NAMES))]
     pub(crate) isolation: Option<Isolation>,
     /// SQL for each session before anything else, such as "SET enable_seqscan = off"
     #[arg(long = "set", value_name = "SQL")]
@@ -84,14 +86,13 @@ pub(crate) struct TimeArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
     pub(crate) rows: Option<usize>,
     /// Break off a statement that takes longer, such as 500ms or 5m
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = super::response)]
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = response)]
     pub(crate) timeout: Duration,
     /// Seed of values and of the order within pairs [default: drawn, and shown]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Print one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 /// Where parameters take their values.
@@ -106,26 +107,6 @@ pub(crate) struct ValueArgs {
     /// Values from rows of a query: POOL=SQL gives each column as :POOL.column, any row each time
     #[arg(long, value_name = "POOL=SQL", value_parser = pool)]
     pub(crate) pool: Vec<(String, String)>,
-}
-
-/// How statements travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProtocolName {
-    /// Prepared when they first come.
-    Prepared,
-    /// As text.
-    Simple,
-}
-
-/// What a statement is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TransactionName {
-    /// It commits by itself.
-    None,
-    /// A transaction that is committed.
-    Commit,
-    /// A transaction that is rolled back.
-    Rollback,
 }
 
 fn generator(text: &str) -> Result<(String, Generator), String> {

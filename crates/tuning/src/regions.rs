@@ -38,6 +38,18 @@ pub struct RegionGateway {
     pub url: Url,
 }
 
+impl RegionGateway {
+    /// Asks a server for its region, which is its `cluster_name`; `None` if it has no name.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    pub async fn read(url: &Url) -> Result<Option<Self>, Error> {
+        let mut session = Session::connect(url).await?;
+        let region = session.query("SHOW cluster_name", &[]).await?.only()?.text(0)?.to_owned();
+        Ok((!region.is_empty()).then(|| Self { region, url: url.clone() }))
+    }
+}
+
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct RegionsOptions {
@@ -149,7 +161,7 @@ fn possible(options: &RegionsOptions) -> Result<Assignment, RegionsError> {
     if !options.delays_ms.as_ref().is_none_or(square) {
         return Err(RegionsError::Impossible("the delays are not between these regions".to_owned()));
     }
-    Assignment::new(regions).map_err(RegionsError::Impossible)
+    Assignment::new(regions)
 }
 
 /// A run of the lesson.

@@ -150,10 +150,7 @@ fn slice_of(worker: Worker, total: i32) -> Result<(i32, i32), Failure> {
 
 /// Refuses a target without data, with which there is nothing to do.
 fn require_data(gateways: &Gateways, what: &str) -> Result<(), Failure> {
-    match gateways.dialect().stores_data() {
-        true => Ok(()),
-        false => Err(without_data(gateways, what)),
-    }
+    if gateways.dialect().stores_data() { Ok(()) } else { Err(without_data(gateways, what)) }
 }
 
 fn without_data(gateways: &Gateways, what: &str) -> Failure {
