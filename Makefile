@@ -46,8 +46,9 @@ wheel:
 container:
 	scripts/build-container
 
-## lint: formatting, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
+## lint: formatting, idioms in the docs, compiler and clippy warnings are errors, and so are licences and sources that deny.toml doesn't name
 lint:
+	scripts/check-prose
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(TESTED) --quiet -- -D warnings
 	scripts/deny.sh

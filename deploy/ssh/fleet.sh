@@ -3,9 +3,9 @@
 #
 #   WEIGHBRIDGE_URL=postgres://me@db/bench deploy/ssh/fleet.sh 40 results/fleet client-1 client-2 client-3
 #
-# Each machine needs the binary on its path; this one too, for the merge. LOAD and RUN hold further options, such as
-# LOAD=--replace (data that are there are refused otherwise) and RUN="--ramp 5m --duration 2h"; SSH holds another way
-# than ssh to run a command on a host.
+# Each machine needs the binary on its path, and so does this one, for the merge. LOAD and RUN add options, such as
+# LOAD=--replace (without it existing data are refused) and RUN="--ramp 5m --duration 2h". SSH replaces ssh as the
+# command that runs a command on a host.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 : "${WEIGHBRIDGE_URL:?say where the database is}"
@@ -15,8 +15,8 @@ hosts=("$@")
 SSH=${SSH:-ssh}
 folder=weighbridge-fleet-$$
 
-# on NUMBER COMMAND: on that host, with $n and $of set. The URL goes through standard input: it may hold a password, which
-# no list of processes should show.
+# on NUMBER COMMAND: on that host, with $n and $of set. The URL goes through standard input: it may contain a
+# password, which must not show in a list of processes.
 on() {
   local set="read -r WEIGHBRIDGE_URL; export WEIGHBRIDGE_URL; n=$1 of=${#hosts[@]}"
   $SSH "${hosts[$1 - 1]}" "$set; $2" <<<"$WEIGHBRIDGE_URL"
@@ -34,7 +34,7 @@ all() {
 }
 
 all "weighbridge load --shard \$n/\$of --warehouses $warehouses ${LOAD:-}"
-# A worker's own verdict, or its end, is not the fleet's: that comes with the merge, which names what is missing.
+# A worker's own verdict or failure is not that of the fleet: the merge judges the fleet and names what is missing.
 all "weighbridge run --shard \$n/\$of --out $folder-\$n ${RUN:-}" || echo "a worker did not end well: see above" >&2
 all "weighbridge check --shard \$n/\$of" || echo "a check failed: see above" >&2
 
