@@ -149,7 +149,7 @@ fn in_a_run(damaged: &str, data: &[u8]) {
         Ok(opened) => opened,
         Err(e) => return one_line(&e.to_string()),
     };
-    let summary = Summary::of(&opened);
+    let summary = Summary::from_run(&opened);
     let verdict = record::judge(&opened.record, &summary, &opened.timeline);
     let _ = report::table(&opened.record, &summary, &verdict);
     let _ = report::markdown(&opened.record, &summary, &verdict);
