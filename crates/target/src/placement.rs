@@ -69,7 +69,7 @@ impl FromStr for Sharding {
         match text {
             "hash" => Ok(Sharding::Hash),
             "range" => Ok(Sharding::Range),
-            _ => Err(PlacementError::Sharding(text.to_owned())),
+            _ => Err(PlacementError(format!("`{text}` is no key sharding: use hash or range"))),
         }
     }
 }
@@ -156,45 +156,10 @@ pub struct Placement {
 /// The longest list of localities that the load's catalog holds.
 pub const LOCALITIES_CHARACTERS: u16 = 2000;
 
-/// A placement that can't be had.
+/// Why a placement can't be had, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlacementError {
-    /// The database lacks this means of spreading data.
-    #[error("{database} has no {}", .spread.name())]
-    Unsupported {
-        /// The database's name.
-        database: &'static str,
-        /// What it lacks.
-        spread: Spread,
-    },
-    /// There are more parts than keys.
-    #[error("{option} {parts} for {keys} warehouses: some would be empty")]
-    TooManyParts {
-        /// The option that asked for the parts.
-        option: &'static str,
-        /// How many it asked for.
-        parts: u32,
-        /// How many keys there are.
-        keys: i32,
-    },
-    /// The number of localities is not the number of partitions.
-    #[error("--localities names {localities} places, but there are {partitions} partitions")]
-    Localities {
-        /// How many are named.
-        localities: usize,
-        /// How many partitions there are.
-        partitions: u32,
-    },
-    /// The load's catalog can't hold the list of localities.
-    #[error("--localities is longer than {LOCALITIES_CHARACTERS} characters")]
-    LocalitiesTooLong,
-    /// A locality is not of the form `tier=value`.
-    #[error("`{0}` is no locality: write tier=value, such as region=us-east1")]
-    Locality(String),
-    /// A key sharding has another name.
-    #[error("`{0}` is no key sharding: use hash or range")]
-    Sharding(String),
-}
+#[error("{0}")]
+pub struct PlacementError(String);
 
 impl Placement {
     /// Whether nothing is asked for.
@@ -217,21 +182,25 @@ impl Placement {
         ];
         let lacking = asked.iter().find(|(spread, asked)| *asked && !dialect.spreads().contains(spread));
         if let Some((spread, _)) = lacking {
-            return Err(PlacementError::Unsupported { database: dialect.name(), spread: *spread });
+            return Err(PlacementError(format!("{} has no {}", dialect.name(), spread.name())));
         }
         // Tablets by hash may well be more: nobody knows which of them a key falls into.
         let by_range = self.tablets.filter(|_| self.sharding == Some(Sharding::Range));
         for (option, parts) in [("--partitions", self.partitions), ("--split", self.ranges), ("--tablets", by_range)] {
             if let Some(parts) = parts.filter(|parts| i64::from(*parts) > i64::from(self.keys)) {
-                return Err(PlacementError::TooManyParts { option, parts, keys: self.keys });
+                let message = format!("{option} {parts} for {} warehouses: some would be empty", self.keys);
+                return Err(PlacementError(message));
             }
         }
         if !self.localities.is_empty() && self.partitions != Some(self.localities.len() as u32) {
             let partitions = self.partitions.unwrap_or(0);
-            return Err(PlacementError::Localities { localities: self.localities.len(), partitions });
+            let localities = self.localities.len();
+            let message = format!("--localities names {localities} places, but there are {partitions} partitions");
+            return Err(PlacementError(message));
         }
         if self.localities.join(",").len() > usize::from(LOCALITIES_CHARACTERS) {
-            return Err(PlacementError::LocalitiesTooLong);
+            let message = format!("--localities is longer than {LOCALITIES_CHARACTERS} characters");
+            return Err(PlacementError(message));
         }
         Ok(())
     }
@@ -314,7 +283,7 @@ pub fn locality(text: &str) -> Result<String, PlacementError> {
     let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     match text.split_once('=') {
         Some((tier, value)) if plain(tier) && plain(value) => Ok(text.to_owned()),
-        _ => Err(PlacementError::Locality(text.to_owned())),
+        _ => Err(PlacementError(format!("`{text}` is no locality: write tier=value, such as region=us-east1"))),
     }
 }
 
