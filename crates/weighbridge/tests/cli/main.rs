@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod acid;
+mod architecture;
 mod bad_input;
 mod crash;
 mod custom_workload;
