@@ -12,7 +12,8 @@ use record::run::{CheckResult, Ended, ReconciledItem, Reconciliation};
 use record::verdict::Status;
 use target::{Access, Error, Gateways, Isolation, Session, Url};
 use workload::{
-    CheckProgress, CheckRequest, CommitRecord, Keys, RunRequest, Settled, Start, Transactions, Workload, WorkloadError,
+    CheckProgress, CheckRequest, CommitRecord, Keys, LoadFlags, LoadProgress, Loaded, RunRequest, Settled, Start,
+    Transactions, Workload, WorkloadError,
 };
 
 /// A table of one row, which transactions count up.
@@ -27,9 +28,35 @@ struct Increments {
 
 impl Workload for Counter {
     type Transactions = Increments;
+    type LoadPlan = ();
 
     fn name(&self) -> &str {
         "counter"
+    }
+
+    async fn plan_load(&self, _gateways: &Gateways, _flags: &LoadFlags) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+
+    fn load_title(&self, _plan: &()) -> String {
+        "a counter".to_owned()
+    }
+
+    async fn load(
+        &self,
+        gateways: &Gateways,
+        _plan: (),
+        _progress: Arc<LoadProgress>,
+    ) -> Result<Loaded, WorkloadError> {
+        let mut session = Session::connect(gateways.first()).await?;
+        session.execute("CREATE TABLE counter (n BIGINT NOT NULL)").await?;
+        session.execute("INSERT INTO counter VALUES (0)").await?;
+        let rows = [("counter", 1)].into_iter().collect();
+        Ok(Loaded { what: self.load_title(&()), facts: Default::default(), rows, bytes: 8, complete: true })
+    }
+
+    async fn is_loaded(&self, session: &mut Session) -> Result<bool, WorkloadError> {
+        Ok(session.has_table("counter").await?)
     }
 
     async fn settle(
@@ -194,18 +221,16 @@ fn a_small_workload_runs_and_is_judged() {
     let folder = tempfile::tempdir().unwrap();
     let url = Url::parse(&format!("sqlite:{}", folder.path().join("counter.db").display())).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut session = Session::connect(&url).await.unwrap();
-        session.execute("CREATE TABLE counter (n BIGINT NOT NULL)").await.unwrap();
-        session.execute("INSERT INTO counter VALUES (0)").await.unwrap();
-    });
+    let gateways = Gateways::from(url);
+    let loaded = runtime.block_on(Counter.load(&gateways, (), Arc::default())).unwrap();
+    assert_eq!((loaded.rows["counter"], loaded.complete), (1, true));
 
     let options = Options {
         pacing: Pacing::None,
         connections: Some(1),
         check: true,
         out: Some(folder.path().join("run")),
-        ..Options::new(Gateways::from(url), Duration::from_secs(1))
+        ..Options::new(gateways, Duration::from_secs(1))
     };
     let (_go_on, stop) = tokio::sync::watch::channel(false);
     let judged = AtomicU32::new(0);

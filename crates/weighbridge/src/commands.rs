@@ -14,7 +14,6 @@ mod fetch;
 pub(crate) mod generate;
 pub(crate) mod lab;
 pub(crate) mod load;
-mod load_custom;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod null_server;
@@ -122,16 +121,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|e| Failure::Failed(format!("can't start a runtime: {e}")))
 }
 
-/// The warehouses of a slice: first, how many, and how many there are in all.
-fn slice(first: i32, warehouses: i32, total: Option<i32>) -> Result<(i32, i32, i32), Failure> {
-    let last = i64::from(first) + i64::from(warehouses) - 1;
-    let total = i64::from(total.unwrap_or(i32::try_from(last).unwrap_or(i32::MAX)));
-    if last > total {
-        return Err(Failure::Usage(format!("warehouses {first} to {last} go beyond --total-warehouses {total}")));
-    }
-    Ok((first, warehouses, i32::try_from(total).unwrap_or(i32::MAX)))
-}
-
 /// Says for whom a worker of a fleet is about to wait.
 fn announce(worker: Worker, wait: Duration) {
     say!("{worker}: waiting for the others, at most {}", human(wait));
@@ -140,12 +129,6 @@ fn announce(worker: Worker, wait: Duration) {
 fn human(duration: Duration) -> String {
     let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     format!("{:#}", jiff::SignedDuration::from_secs(seconds))
-}
-
-/// The slice of a fleet's worker: its first warehouse, and how many.
-fn slice_of(worker: Worker, total: i32) -> Result<(i32, i32), Failure> {
-    let slice = worker.slice(total).map_err(Failure::Usage)?;
-    Ok((*slice.start(), slice.end() - slice.start() + 1))
 }
 
 /// Refuses a target without data, with which there is nothing to do.

@@ -17,8 +17,9 @@ mod workload;
 
 pub use registry::{AnyWorkload, RunFlags};
 pub use tpcc::check::CheckProgress;
+pub use tpcc::load::{Existing, LoadProgress, Transport};
 pub use worker::Worker;
 pub use workload::{
-    Capability, CheckRequest, Command, CommitRecord, Keys, ResultFile, RunRequest, Settled, Start, Transactions,
-    Workload, WorkloadError,
+    Capability, CheckRequest, Command, CommitRecord, Keys, LoadFlags, Loaded, ResultFile, RunRequest, Settled, Start,
+    Transactions, Workload, WorkloadError,
 };

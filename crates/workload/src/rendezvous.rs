@@ -16,7 +16,8 @@ static TABLE: Table = Table {
         Column::new("worker", Int),
         Column::new("workers", Int),
         Column::new("token", BigInt),
-        Column::new("task", Varchar(10)),
+        // The column keeps the name that databases of version 0.1 have.
+        Column::new("errand", Varchar(10)),
         Column::new("host", Varchar(200)),
         Column::new("version", Varchar(40)),
         Column::new("facts", Varchar(4000)),
@@ -131,7 +132,7 @@ pub async fn open(session: &mut Session) -> Result<(), Error> {
 pub async fn join(session: &mut Session, me: &Member) -> Result<bool, Error> {
     let clock = clock(session)?;
     let sql = format!(
-        "INSERT INTO weighbridge_fleet (worker, workers, token, task, host, version, facts, seed, phase, arrived_us, \
+        "INSERT INTO weighbridge_fleet (worker, workers, token, errand, host, version, facts, seed, phase, arrived_us, \
          seen_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, {clock}, {clock}) ON CONFLICT DO NOTHING"
     );
     let seed = me.seed.to_string();
@@ -155,7 +156,7 @@ pub async fn join(session: &mut Session, me: &Member) -> Result<bool, Error> {
 pub async fn members(session: &mut Session) -> Result<Vec<Member>, Error> {
     let clock = clock(session)?;
     let sql = format!(
-        "SELECT worker, workers, token, task, host, version, facts, seed, phase, arrived_us, seen_us, {clock} \
+        "SELECT worker, workers, token, errand, host, version, facts, seed, phase, arrived_us, seen_us, {clock} \
          FROM weighbridge_fleet ORDER BY worker"
     );
     let answer = session.query(&sql, &[]).await?;

@@ -7,14 +7,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use record::audit::Audit;
 use record::plan::{Pacing, Plan};
 use record::run::{CheckResult, Reconciliation};
+use serde_json::{Map, Value as Json};
+use target::placement::Sharding;
 use target::{Description, Dialect, Error, Gateways, Isolation, Session};
 
 use crate::registry::RunFlags;
 use crate::tpcc::check::CheckProgress;
+use crate::tpcc::load::{Existing, LoadProgress, Transport};
 use crate::worker::Worker;
 
 /// What a user asks of a run that a workload has to know before it settles the rest.
@@ -63,6 +68,74 @@ impl Keys {
     }
 }
 
+/// What the flags of `load` say to a workload, which takes those that it declares ([`Workload::flags`]).
+#[derive(Clone, Debug)]
+pub struct LoadFlags {
+    /// `--seed`: of all rows.
+    pub seed: u64,
+    /// `--jobs`: sessions that load side by side; none: as many as suit the machine and the database.
+    pub jobs: Option<u16>,
+    /// `--replace`, `--resume`.
+    pub existing: Existing,
+    /// `--scale`.
+    pub scale: Option<f64>,
+    /// `--warehouses`.
+    pub warehouses: Option<i32>,
+    /// `--first-warehouse`.
+    pub first_warehouse: i32,
+    /// `--total-warehouses`.
+    pub total_warehouses: Option<i32>,
+    /// `--shard`.
+    pub worker: Option<Worker>,
+    /// `--foreign-keys`.
+    pub foreign_keys: bool,
+    /// `--load-time`: the date in the rows; none: now.
+    pub load_time: Option<Timestamp>,
+    /// `--partitions`.
+    pub partitions: Option<u32>,
+    /// `--localities`; none: the database's usual ones.
+    pub localities: Option<Vec<String>>,
+    /// `--split`, with its number of ranges.
+    pub split: Option<Option<u32>>,
+    /// `--scatter`.
+    pub scatter: bool,
+    /// `--tablets`.
+    pub tablets: Option<u32>,
+    /// `--sharding`.
+    pub sharding: Option<Sharding>,
+    /// `--import-listen`, `--import-url`, `--import-from`, `--copy-batch`.
+    pub transport: Transport,
+    /// `--snapshot-rate`.
+    pub snapshot_rate: Option<String>,
+    /// `--settle`.
+    pub settle: Option<Duration>,
+}
+
+impl LoadFlags {
+    /// Sessions that load side by side.
+    pub(crate) fn sessions(&self, gateways: &Gateways) -> usize {
+        if !gateways.dialect().parallel_writers() {
+            return 1;
+        }
+        self.jobs.map_or_else(|| gateways.default_sessions(), usize::from)
+    }
+}
+
+/// What a load has done.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What it is, for people: `warehouses 1 to 10`.
+    pub what: String,
+    /// The same as fields of the JSON document.
+    pub facts: Map<String, Json>,
+    /// Rows by table, those of an earlier attempt included.
+    pub rows: BTreeMap<&'static str, u64>,
+    /// Bytes that this attempt sent.
+    pub bytes: u64,
+    /// Whether the whole load is complete: a slice may wait for others.
+    pub complete: bool,
+}
+
 /// What is to be checked.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest {
@@ -78,13 +151,13 @@ pub struct CheckRequest {
     pub seconds_ago: Option<u64>,
 }
 
-/// Why a workload can't be run, checked or audited.
+/// Why a workload can't be loaded, run, checked or audited.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// The request contradicts the database or itself; nothing was touched.
     #[error("{0}")]
     Usage(String),
-    /// The data are not there, or not complete.
+    /// The data are not there, not complete, or in the way of a load.
     #[error("{0}")]
     NotLoaded(String),
     /// The database refused.
@@ -126,6 +199,8 @@ impl fmt::Display for Capability {
 pub trait Workload: Clone {
     /// Its transactions, settled for a run.
     type Transactions: Transactions;
+    /// A load that is settled.
+    type LoadPlan;
 
     /// The name in commands, plans and folder names.
     fn name(&self) -> &str;
@@ -143,9 +218,69 @@ pub trait Workload: Clone {
         false
     }
 
+    /// Refuses a database that lacks what a run of the workload needs. The database is not asked.
+    ///
+    /// # Errors
+    /// One line that says what is missing.
+    fn require(&self, _dialect: &dyn Dialect) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+
     /// The files that a run folder keeps of the workload, as name and text.
     fn files(&self) -> Vec<(&'static str, &str)> {
         Vec::new()
+    }
+
+    /// Settles a load. Nothing is changed.
+    ///
+    /// # Errors
+    /// If the flags contradict each other, the database, or the load that they are to resume.
+    async fn plan_load(&self, gateways: &Gateways, flags: &LoadFlags) -> Result<Self::LoadPlan, WorkloadError>;
+
+    /// What a load loads, for people: `warehouses 1 to 10`.
+    fn load_title(&self, plan: &Self::LoadPlan) -> String;
+
+    /// What the workers of a fleet must have asked alike, each with its name.
+    fn load_facts(&self, _plan: &Self::LoadPlan, _flags: &LoadFlags) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Makes the tables for all workers of a fleet, and returns the plan with which this worker loads its slice.
+    ///
+    /// # Errors
+    /// Tables that are there already; the database's refusal.
+    async fn begin_load(&self, _gateways: &Gateways, plan: Self::LoadPlan) -> Result<Self::LoadPlan, WorkloadError> {
+        Ok(plan)
+    }
+
+    /// The plan of a worker that joins a load whose tables another worker has made.
+    fn join_load(&self, plan: Self::LoadPlan) -> Self::LoadPlan {
+        plan
+    }
+
+    /// Loads. What was committed before an error stays.
+    ///
+    /// # Errors
+    /// Tables that are there already; an interruption; the database's refusal.
+    async fn load(
+        &self,
+        gateways: &Gateways,
+        plan: Self::LoadPlan,
+        progress: Arc<LoadProgress>,
+    ) -> Result<Loaded, WorkloadError>;
+
+    /// Whether the load is complete, with the slices of all workers.
+    ///
+    /// # Errors
+    /// The database's refusal.
+    async fn is_loaded(&self, session: &mut Session) -> Result<bool, WorkloadError>;
+
+    /// Declares the foreign keys of data that were loaded without them.
+    ///
+    /// # Errors
+    /// If the workload or the database can't; the database's refusal.
+    async fn add_foreign_keys(&self, _gateways: &Gateways, _progress: Arc<LoadProgress>) -> Result<(), WorkloadError> {
+        Err(WorkloadError::Usage(format!("{} declares its foreign keys with the load", self.name())))
     }
 
     /// Reads what the load left, and settles what the user left open.

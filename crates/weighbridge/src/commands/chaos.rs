@@ -7,7 +7,7 @@ use drive::faults::{Fault, FaultTarget, Faults, requested};
 use workload::AnyWorkload;
 use workload::tpcc::Tpcc;
 
-use super::run::{Observer, measure, options};
+use super::run::{Observer, measure, options, require};
 use super::{Ended, Failure, gateways, require_data};
 use crate::cli::{ChaosArgs, LabTargetArgs, TargetArgs};
 use crate::metrics::Metrics;
@@ -17,10 +17,11 @@ pub(crate) fn run(args: &ChaosArgs) -> Ended {
     let list = requested(&args.faults, args.schedule.as_deref(), lasts).map_err(Failure::from_faults)?;
     let target = fault_target(&args.drive.target, &args.lab, &list)?;
     require_data(&target.gateways, "put in danger")?;
+    let workload = args.drive.configure(AnyWorkload::Tpcc(Tpcc::default()));
+    require(&workload, &target.gateways)?;
     let options = options(&args.drive, target.gateways.clone())?;
     let options = Options { faults: Some(faults(target, list)), ..options };
     let observer = Observer::new(Metrics::start(&args.drive.metrics)?, false);
-    let workload = args.drive.configure(AnyWorkload::Tpcc(Tpcc::default()));
     measure(&workload, &options, observer, args.drive.output.format())
 }
 

@@ -59,7 +59,7 @@ fn demo(args: &DemoArgs, file: &std::path::Path) -> Result<Status, Failure> {
     let gateways = Gateways::from(Url::parse(&format!("sqlite:{}", file.display()))?);
     say!("1. load: one warehouse into {gateways}");
     let plan = LoadPlan::new(Catalog::new(1, 1, jiff::Timestamp::now().as_second() * 1_000_000, false));
-    super::load::with_progress(&runtime()?, &gateways, plan, false)?;
+    super::load::with_progress(&Tpcc::default(), &runtime()?, &gateways, plan, false)?;
     say!("2. run: five transactions, no keying and think times; then 3. the checks");
     let options = Options {
         ramp: RAMP,

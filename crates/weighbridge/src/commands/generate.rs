@@ -9,8 +9,9 @@ use workload::tpcc::catalog::Catalog;
 use workload::tpcc::generate::{Destination, Format, GeneratePlan, GenerateProgress, Generated, generate};
 use workload::tpcc::rows;
 use workload::tpcc::schema::TABLES;
+use workload::tpcc::total_warehouses;
 
-use super::{Ended, Failure, Status, cores, slice};
+use super::{Ended, Failure, Status, cores};
 use crate::cli::{self, GenerateArgs};
 use crate::progress::{Progress, Reading};
 use crate::{interrupt, output};
@@ -24,7 +25,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Ended {
         let how = "--format parquet: this program was built without it; build it with `cargo build --release --features parquet`";
         return Err(Failure::Usage(how.to_owned()));
     }
-    let (first_warehouse, warehouses, total) = slice(args.first_warehouse, args.warehouses, args.total_warehouses)?;
+    let first_warehouse = args.first_warehouse;
+    let warehouses = args.warehouses;
+    let total = total_warehouses(first_warehouse, warehouses, args.total_warehouses).map_err(Failure::Usage)?;
     let table = args.table.as_ref().and_then(|name| TABLES.into_iter().find(|table| table.name == name));
     if let Some(table) = table.filter(|table| rows::global(table) && first_warehouse > 1) {
         let whose = format!("--table {} comes with warehouse 1: leave out --first-warehouse", table.name);

@@ -9,7 +9,7 @@ use record::run::Ended as RunEnded;
 use record::timeline::Stage;
 use record::{RecordError, TimelineRow};
 use target::Gateways;
-use workload::{AnyWorkload, CheckProgress, dispatch};
+use workload::{AnyWorkload, CheckProgress, Workload, dispatch};
 
 use super::{Ended, Failure, Status, announce, gateways, human, require_data, require_file};
 use crate::cli::{DriveArgs, ResultFormat, RunArgs};
@@ -20,9 +20,16 @@ use crate::tui::RunView;
 
 pub(crate) fn run(args: &RunArgs) -> Ended {
     let workload = args.drive.configure(AnyWorkload::read(&args.workload).map_err(Failure::Usage)?);
-    let options = options(&args.drive, gateways(&args.drive.target)?)?;
+    let gateways = gateways(&args.drive.target)?;
+    require(&workload, &gateways)?;
+    let options = options(&args.drive, gateways)?;
     let observer = Observer::new(Metrics::start(&args.drive.metrics)?, args.view.live());
     measure(&workload, &options, observer, args.drive.output.format())
+}
+
+/// Refuses a database that can't run the workload, before anything is touched.
+pub(super) fn require(workload: &AnyWorkload, gateways: &Gateways) -> Result<(), Failure> {
+    dispatch!(workload, workload => workload.require(gateways.dialect())).map_err(Failure::from_workload)
 }
 
 /// What a run is asked to do, whatever its workload.

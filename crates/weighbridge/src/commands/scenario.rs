@@ -7,7 +7,7 @@ use record::sweep::Sweep;
 use record::verdict::Judgement;
 use serde_json::{Value, json};
 use target::Gateways;
-use workload::tpcc::rules;
+use workload::tpcc::{load_plan, require_late_foreign_keys, rules};
 
 use super::fetch::SCENARIO_JSON;
 use super::step::{Step, parsed};
@@ -265,8 +265,12 @@ fn refusal(words: &[String], gateways: &[Gateways]) -> Result<(), Failure> {
     let command = parsed(words)?;
     for gateways in gateways {
         match &command {
-            Command::Load(args) if args.foreign_keys_only => load::require_late_foreign_keys(gateways.dialect())?,
-            Command::Load(args) => drop(load::plan(args, gateways, None)?),
+            Command::Load(args) if args.foreign_keys_only => {
+                require_late_foreign_keys(gateways.dialect()).map_err(Failure::from_workload)?;
+            }
+            Command::Load(args) => {
+                drop(load_plan(gateways, &load::flags(args)?, None).map_err(Failure::Usage)?);
+            }
             Command::Run(args) => args.drive.style.require(gateways.dialect()).map_err(Failure::Usage)?,
             _ => {}
         }

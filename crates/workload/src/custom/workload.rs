@@ -8,20 +8,23 @@ use record::folder::WORKLOAD;
 use record::labels::Labels;
 use record::plan::{Pacing, Plan, TransactionRule};
 use record::run::{CheckResult, Reconciliation};
+use serde_json::Value as Json;
 use target::{Error, Gateways, Isolation, Session};
 
 use super::conditions::{self, Ledger, State};
-use super::file::Transaction;
+use super::file::{KnownData, Transaction};
 use super::{Custom, Data, FactsError, FileTransactions, Input, Output, Terminal, hash, loaded};
-use crate::CheckProgress;
-use crate::data_set::DataSet;
+use crate::data_set::{DataSet, LoadError};
+use crate::movr::Options;
 use crate::workload::{
-    CheckRequest, Command, CommitRecord, Keys, RunRequest, Settled, Start, Transactions, Workload, WorkloadError,
-    require_isolation,
+    CheckRequest, Command, CommitRecord, Keys, LoadFlags, Loaded, RunRequest, Settled, Start, Transactions, Workload,
+    WorkloadError, require_isolation,
 };
+use crate::{CheckProgress, Existing, LoadProgress};
 
 impl Workload for Arc<Custom> {
     type Transactions = CustomTransactions;
+    type LoadPlan = CustomLoad;
 
     fn name(&self) -> &str {
         &self.name
@@ -38,6 +41,46 @@ impl Workload for Arc<Custom> {
         vec![(WORKLOAD, &self.text)]
     }
 
+    async fn plan_load(&self, gateways: &Gateways, flags: &LoadFlags) -> Result<CustomLoad, WorkloadError> {
+        let scale = flags.scale.unwrap_or(1.0);
+        let data = match self.data {
+            Some(KnownData::Movr) if scale > ::movr::MAX_SCALE => {
+                return Err(WorkloadError::Usage(format!("--scale {scale}: movr has at most {}", ::movr::MAX_SCALE)));
+            }
+            Some(KnownData::Movr) => CustomData::Movr(Options { scale, seed: flags.seed, foreign_keys: true }),
+            None => {
+                Custom::require(self, gateways.dialect()).map_err(WorkloadError::Usage)?;
+                let data = Data::new(self, scale, flags.seed).map_err(WorkloadError::Usage)?;
+                // A run would refuse them when all rows are there.
+                let drawn = self.require_values(&data);
+                drawn.map_err(|why| WorkloadError::Usage(format!("at --scale {scale}: {why}")))?;
+                CustomData::File(data)
+            }
+        };
+        let replace = flags.existing == Existing::Replace;
+        Ok(CustomLoad { data, scale, seed: flags.seed, sessions: flags.sessions(gateways), replace })
+    }
+
+    fn load_title(&self, plan: &CustomLoad) -> String {
+        format!("{} at scale {}", self.name, plan.scale)
+    }
+
+    async fn load(
+        &self,
+        gateways: &Gateways,
+        plan: CustomLoad,
+        progress: Arc<LoadProgress>,
+    ) -> Result<Loaded, WorkloadError> {
+        match &plan.data {
+            CustomData::Movr(data) => self.load_data(gateways, &plan, data, progress).await,
+            CustomData::File(data) => self.load_data(gateways, &plan, data, progress).await,
+        }
+    }
+
+    async fn is_loaded(&self, session: &mut Session) -> Result<bool, WorkloadError> {
+        Ok(loaded(self, session).await.is_ok())
+    }
+
     async fn settle(
         &self,
         request: &RunRequest<'_>,
@@ -51,7 +94,7 @@ impl Workload for Arc<Custom> {
         if request.worker.is_some() {
             return Err(usage("--shard is for tpcc: a workload of your own is driven by one process".to_owned()));
         }
-        self.require(dialect).map_err(usage)?;
+        Custom::require(self, dialect).map_err(usage)?;
         let isolation = request.isolation.unwrap_or(dialect.default_isolation());
         require_isolation(dialect, isolation)?;
         let data = loaded(self, session).await?;
@@ -105,6 +148,60 @@ impl Workload for Arc<Custom> {
             FactsError::Database(error) => error,
             other => Error::permanent(other.to_string()),
         })
+    }
+}
+
+/// A load of a file's workload.
+#[derive(Debug)]
+pub struct CustomLoad {
+    data: CustomData,
+    scale: f64,
+    seed: u64,
+    sessions: usize,
+    replace: bool,
+}
+
+/// The rows to load.
+#[derive(Debug)]
+enum CustomData {
+    /// Those of the file's own tables.
+    File(Data),
+    /// Those of MovR.
+    Movr(Options),
+}
+
+impl Custom {
+    async fn load_data(
+        &self,
+        gateways: &Gateways,
+        plan: &CustomLoad,
+        data: &impl DataSet,
+        progress: Arc<LoadProgress>,
+    ) -> Result<Loaded, WorkloadError> {
+        let what = (data, plan.scale, plan.seed);
+        let loaded = super::load(gateways, self, what, plan.sessions, plan.replace, progress).await?;
+        let tables = data.tables().iter().enumerate();
+        let facts = [
+            ("workload", Json::from(self.name.as_str())),
+            ("scale", Json::from(plan.scale)),
+            ("seed", Json::from(plan.seed)),
+        ];
+        Ok(Loaded {
+            what: format!("{} at scale {}", self.name, plan.scale),
+            facts: facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            rows: tables.map(|(at, table)| (table.name, data.rows(at))).collect(),
+            bytes: loaded.bytes,
+            complete: true,
+        })
+    }
+}
+
+impl From<LoadError> for WorkloadError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Database(error) => WorkloadError::Database(error),
+            other => WorkloadError::NotLoaded(other.to_string()),
+        }
     }
 }
 

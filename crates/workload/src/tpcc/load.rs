@@ -130,6 +130,14 @@ impl LoadPlan {
         Ok(())
     }
 
+    /// The warehouses of this client's slice, for people.
+    pub(super) fn title(&self) -> String {
+        if self.warehouses == 1 {
+            return format!("warehouse {}", self.first_warehouse);
+        }
+        format!("warehouses {} to {}", self.first_warehouse, self.last_warehouse())
+    }
+
     /// The last warehouse of this client's slice.
     fn last_warehouse(&self) -> i32 {
         self.first_warehouse + self.warehouses - 1

@@ -15,17 +15,20 @@ use record::folder::DELIVERIES;
 use record::labels::Labels;
 use record::plan::{Pacing, Plan};
 use record::run::{CheckResult, ReconciledItem, Reconciliation};
-use target::{Error, Gateways, Isolation, Session};
+use serde_json::Value as Json;
+use target::placement::Placement;
+use target::{Dialect, Error, Gateways, Isolation, Session};
 
 use super::acknowledged::{self, Acknowledged, Entry};
 use super::catalog::{Catalog, CatalogError};
 use super::check::{CheckError, CheckOptions, CheckProgress, check};
 use super::ledger::{Ledger, State, reconcile};
+use super::load::{self, Existing, LoadError, LoadPlan, LoadProgress};
 use super::{Output, Profile, Style, audit, execute, make_routines, prepare, rules};
 use crate::registry::RunFlags;
 use crate::workload::{
-    Capability, CheckRequest, Command, CommitRecord, Keys, ResultFile, RunRequest, Settled, Start, Transactions,
-    Workload, WorkloadError, require_isolation,
+    Capability, CheckRequest, Command, CommitRecord, Keys, LoadFlags, Loaded, ResultFile, RunRequest, Settled, Start,
+    Transactions, Workload, WorkloadError, require_isolation,
 };
 
 /// TPC-C, with the options that only it takes.
@@ -52,6 +55,7 @@ impl Default for Tpcc {
 
 impl Workload for Tpcc {
     type Transactions = TpccTransactions;
+    type LoadPlan = LoadPlan;
 
     fn name(&self) -> &str {
         "tpcc"
@@ -95,6 +99,76 @@ impl Workload for Tpcc {
         true
     }
 
+    fn require(&self, dialect: &dyn Dialect) -> Result<(), WorkloadError> {
+        self.style.require(dialect).map_err(WorkloadError::Usage)
+    }
+
+    async fn plan_load(&self, gateways: &Gateways, flags: &LoadFlags) -> Result<LoadPlan, WorkloadError> {
+        let begun = if flags.existing == Existing::Resume {
+            Some(Catalog::read(&mut Session::connect(gateways.first()).await?).await?.warehouses)
+        } else {
+            None
+        };
+        load_plan(gateways, flags, begun).map_err(WorkloadError::Usage)
+    }
+
+    fn load_title(&self, plan: &LoadPlan) -> String {
+        plan.title()
+    }
+
+    fn load_facts(&self, plan: &LoadPlan, flags: &LoadFlags) -> Vec<(&'static str, String)> {
+        let catalog = &plan.catalog;
+        let date = flags.load_time.map_or_else(|| "that of the first worker".to_owned(), |date| date.to_string());
+        vec![
+            ("warehouses of the whole database", catalog.warehouses.to_string()),
+            ("seed", catalog.seed.to_string()),
+            ("date", date),
+            ("foreign keys", catalog.foreign_keys.to_string()),
+            ("placement", catalog.placement.to_string()),
+            ("--replace", (flags.existing == Existing::Replace).to_string()),
+        ]
+    }
+
+    async fn begin_load(&self, gateways: &Gateways, plan: LoadPlan) -> Result<LoadPlan, WorkloadError> {
+        Ok(load::begin(gateways, plan).await?)
+    }
+
+    fn join_load(&self, plan: LoadPlan) -> LoadPlan {
+        LoadPlan { existing: Existing::Refuse, ..plan }
+    }
+
+    async fn load(
+        &self,
+        gateways: &Gateways,
+        plan: LoadPlan,
+        progress: Arc<LoadProgress>,
+    ) -> Result<Loaded, WorkloadError> {
+        let what = plan.title();
+        let warehouses = plan.warehouses;
+        let report = load::load(gateways, plan, progress).await?;
+        Ok(Loaded {
+            what,
+            facts: [("warehouses".to_owned(), Json::from(warehouses))].into_iter().collect(),
+            rows: report.rows,
+            bytes: report.bytes,
+            complete: report.complete,
+        })
+    }
+
+    async fn is_loaded(&self, session: &mut Session) -> Result<bool, WorkloadError> {
+        Ok(Catalog::read(session).await?.complete)
+    }
+
+    async fn add_foreign_keys(&self, gateways: &Gateways, progress: Arc<LoadProgress>) -> Result<(), WorkloadError> {
+        let dialect = gateways.dialect();
+        require_late_foreign_keys(dialect)?;
+        let placement = Catalog::read(&mut Session::connect(gateways.first()).await?).await?.placement;
+        if let Some(why) = dialect.refuses_foreign_keys(&placement) {
+            return Err(WorkloadError::Usage(format!("--foreign-keys-only: {why}")));
+        }
+        Ok(load::add_foreign_keys(gateways, progress).await?)
+    }
+
     async fn settle(
         &self,
         request: &RunRequest<'_>,
@@ -110,7 +184,7 @@ impl Workload for Tpcc {
         let (driven, fleet_drives) = self.driven(request, catalog.warehouses).map_err(WorkloadError::Usage)?;
         let isolation = request.isolation.unwrap_or(dialect.default_isolation());
         require_isolation(dialect, isolation)?;
-        self.style.require(dialect).map_err(WorkloadError::Usage)?;
+        self.require(dialect)?;
         let keys = Keys { loaded: catalog.warehouses, driven };
         let plan = self.plan(request, &catalog, &keys, fleet_drives, isolation, &description.deviations);
         let mut placement = catalog.placement.facts();
@@ -194,6 +268,91 @@ impl From<CatalogError> for WorkloadError {
             other => WorkloadError::NotLoaded(other.to_string()),
         }
     }
+}
+
+impl From<LoadError> for WorkloadError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Catalog(error) => error.into(),
+            LoadError::Database(error) => WorkloadError::Database(error),
+            other => WorkloadError::NotLoaded(other.to_string()),
+        }
+    }
+}
+
+/// Refuses foreign keys after the load where the database can't add them.
+///
+/// # Errors
+/// One line that says what to do instead.
+pub fn require_late_foreign_keys(dialect: &dyn Dialect) -> Result<(), WorkloadError> {
+    if dialect.foreign_keys_after_load() {
+        return Ok(());
+    }
+    Err(WorkloadError::Usage(format!(
+        "{} can't add foreign keys after the load: load with --foreign-keys",
+        dialect.name()
+    )))
+}
+
+/// The warehouses of the whole database, of which one client has a slice: `total`, or up to the slice's last.
+///
+/// # Errors
+/// One line, if the slice goes beyond them.
+pub fn total_warehouses(first: i32, warehouses: i32, total: Option<i32>) -> Result<i32, String> {
+    let last = i64::from(first) + i64::from(warehouses) - 1;
+    let total = total.unwrap_or(i32::try_from(last).unwrap_or(i32::MAX));
+    if last > i64::from(total) {
+        return Err(format!("warehouses {first} to {last} go beyond --total-warehouses {total}"));
+    }
+    Ok(total)
+}
+
+/// More ranges than this are not split off unless a number is asked for.
+const DEFAULT_RANGES: u32 = 1000;
+
+/// The plan of a load, where so many warehouses were begun with; refused if the database lacks something for it.
+///
+/// # Errors
+/// One line of wrong usage.
+pub fn load_plan(gateways: &Gateways, flags: &LoadFlags, begun: Option<i32>) -> Result<LoadPlan, String> {
+    let whole = begun.filter(|_| flags.warehouses.is_none() && flags.first_warehouse == 1);
+    let warehouses = flags.warehouses.or(whole).unwrap_or(1);
+    let (slice, total) = match flags.worker {
+        Some(worker) => (worker.slice(warehouses)?, warehouses),
+        None => {
+            let first = flags.first_warehouse;
+            let total = flags.total_warehouses.or(begun.filter(|_| flags.warehouses.is_none()));
+            (first..=first.saturating_add(warehouses - 1), total_warehouses(first, warehouses, total)?)
+        }
+    };
+    if flags.existing == Existing::Replace && *slice.start() > 1 && flags.worker.is_none() {
+        return Err("--replace goes with the client that loads warehouse 1: the others join its load".to_owned());
+    }
+    let load_time = flags.load_time.unwrap_or_else(jiff::Timestamp::now);
+    let mut catalog = Catalog::new(flags.seed, total, load_time.as_second() * 1_000_000, flags.foreign_keys);
+    let dialect = gateways.dialect();
+    let default_localities = || flags.partitions.map_or(Vec::new(), |partitions| dialect.usual_localities(partitions));
+    catalog.placement = Placement {
+        keys: total,
+        partitions: flags.partitions,
+        localities: flags.localities.clone().unwrap_or_else(default_localities),
+        ranges: flags.split.map(|ranges| ranges.unwrap_or(DEFAULT_RANGES.min(total.unsigned_abs()))),
+        scatter: flags.scatter,
+        tablets: flags.tablets,
+        sharding: flags.sharding,
+    };
+    let plan = LoadPlan {
+        first_warehouse: *slice.start(),
+        warehouses: slice.end() - slice.start() + 1,
+        catalog,
+        jobs: flags.sessions(gateways),
+        existing: flags.existing,
+        transport: flags.transport.clone(),
+        snapshot_rate: flags.snapshot_rate.clone(),
+        settle: flags.settle,
+    };
+    plan.check(dialect)?;
+    Ok(plan)
 }
 
 impl From<CheckError> for WorkloadError {
