@@ -35,7 +35,7 @@ impl Clocks {
     }
 }
 
-/// A second of a run, as it is told to whoever looks on.
+/// A second of a run, as observers see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Second<'a> {
     /// Its figures.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::Phase;
 
-/// The measurement interval of a run, as one shard sees it. It can only get shorter.
+/// The measurement interval of a run, as one driver thread sees it. It can only get shorter.
 #[derive(Debug)]
 pub(crate) struct Interval {
     pub(crate) run_start: Instant,
@@ -28,7 +28,7 @@ impl Interval {
         self.end.set(self.end.get().min(now));
     }
 
-    /// Only what lies entirely inside the interval is measured (5.4.2).
+    /// A transaction is measured if it lies entirely inside the interval.
     pub(crate) fn phase(&self, from: Instant, to: Instant) -> Phase {
         if from >= self.start && to <= self.end.get() { Phase::Measured } else { Phase::Outside }
     }

@@ -94,7 +94,7 @@ impl AnyWorkload {
         if dispatch!(self, workload => workload.can(capability)) {
             return Ok(());
         }
-        Err(format!("{}: {capability} is for tpcc; run other workloads one by one", self.name()))
+        Err(format!("{}: a {capability} is of tpcc; other workloads are run one by one", self.name()))
     }
 
     /// Refuses a flag that was given although it belongs to other workloads.
