@@ -73,6 +73,14 @@ fn recorded(sweep: &str, setting: &str) -> BTreeMap<String, String> {
     runs.map(|run| (run.clone(), value(&run))).collect()
 }
 
+/// Whether a process is left that works for the one with this id.
+fn works_for(parent: u32) -> bool {
+    let entry = format!("WEIGHBRIDGE_PARENT={parent}").into_bytes();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let environments = processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
+    environments.into_iter().any(|environment| environment.split(|byte| *byte == 0).any(|line| line == entry))
+}
+
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -206,6 +214,7 @@ fn killed_sweep_is_resumed_from_the_original() {
     });
     signal(&child, "-KILL");
     child.wait().unwrap();
+    wait_until("the run of the killed sweep has ended", || !works_for(child.id()));
     assert_ne!(catalog_entry(&server, "nb"), before, "a copy stands there");
 
     for anew in ["sweep", "search"] {
@@ -238,6 +247,7 @@ fn original_is_put_back_by_hand_as_the_hint_says() {
     let mut child = begun_sweep(&url, &place.text("killed"));
     signal(&child, "-KILL");
     child.wait().unwrap();
+    wait_until("the run of the killed sweep has ended", || !works_for(child.id()));
     wait_until("the killed run has left", || {
         text(&server.url("postgres"), "SELECT count(*)::text FROM pg_stat_activity WHERE datname = 'My DB'") == "0"
     });
@@ -419,6 +429,7 @@ fn file_comes_back_as_the_same_file_after_sweep_kill_and_interruption() {
     wait_until("the original is set aside", || place.path("bench.db.weighbridge-original").exists());
     signal(&child, "-KILL");
     child.wait().unwrap();
+    wait_until("the run of the killed sweep has ended", || !works_for(child.id()));
     let refused = say(&["sweep", "--url", &url, "--out", &place.text("anew")]);
     assert!(refused.status == 1 && refused.stderr.contains("\nhint: resume"), "{}", refused.stderr);
     // As if the kill had come between the two renames.
