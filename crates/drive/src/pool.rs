@@ -45,7 +45,7 @@ impl WaitQueue {
 }
 
 impl Pool {
-    /// An empty pool with so many wait_queues, for connections through so many gateways.
+    /// An empty pool with so many wait queues, for connections through so many gateways.
     pub(crate) fn new(wait_queues: usize, gateways: usize) -> Self {
         let queue =
             || WaitQueue { idle: (0..gateways).map(|_| Vec::new()).collect(), turn: 0, waiting: VecDeque::new() };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use record::plan::{GatewayPlan, Pacing, Plan};
 use target::{Description, Error, Session, Topology, Url, topology};
-use workload::{RunRequest, Settled, Transactions, Workload};
+use workload::{RunRequest, Settled, Transactions, Workload, require_isolation};
 
 use crate::assignment::{self, Gateway};
 use crate::options::{Options, RunError};
@@ -33,6 +33,11 @@ pub(crate) async fn prepare<W: Workload>(
     workload: &W,
     options: &Options,
 ) -> Result<Prepared<W::Transactions>, RunError> {
+    let dialect = options.gateways.dialect();
+    workload.require(dialect)?;
+    if let Some(isolation) = options.isolation {
+        require_isolation(dialect, isolation)?;
+    }
     let request = RunRequest {
         gateways: &options.gateways,
         isolation: options.isolation,

@@ -7,7 +7,7 @@ use record::RecordError;
 use record::audit::Audit;
 use record::folder::ACKNOWLEDGED;
 use target::{Class, Error, Gateways, Session};
-use workload::{Workload, WorkloadError};
+use workload::Workload;
 
 use crate::options::{RunError, Stop, runtime};
 
@@ -29,13 +29,15 @@ const MAX_AUDITS: u32 = 5;
 /// Reads a run's ledger file; `None` if the run has none, as on a null target.
 ///
 /// # Errors
-/// If the file can't be read.
-pub fn read_ledger(folder: &Path) -> Result<Option<Vec<u8>>, RecordError> {
+/// If the file can't be read, or is not a ledger of the workload.
+pub fn read_ledger<W: Workload>(workload: &W, folder: &Path) -> Result<Option<Vec<u8>>, RunError> {
     let path = folder.join(ACKNOWLEDGED);
     if !path.exists() {
         return Ok(None);
     }
-    std::fs::read(&path).map(Some).map_err(|e| RecordError::io("read", &path, e))
+    let ledger = std::fs::read(&path).map_err(|e| RecordError::io("read", &path, e))?;
+    workload.check_ledger(&ledger).map_err(|why| RunError::NotLoaded(format!("{}: {why}", path.display())))?;
+    Ok(Some(ledger))
 }
 
 /// Waits until the database answers, and audits the run's ledger. An audit that can't be done has failed: the rest of
@@ -46,12 +48,11 @@ pub(crate) fn audit_after_run<W: Workload>(
     folder: &Path,
     stop: &Stop,
 ) -> Option<Audit> {
-    let ledger = match read_ledger(folder) {
+    let ledger = match read_ledger(workload, folder) {
         Ok(ledger) => ledger?,
         Err(why) => return Some(not_done(&why.to_string())),
     };
-    let audited =
-        await_recovery(workload, gateways, stop).and_then(|()| audit_ledger(workload, gateways, &ledger, folder));
+    let audited = await_recovery(workload, gateways, stop).and_then(|()| audit_ledger(workload, gateways, &ledger));
     Some(audited.unwrap_or_else(|why| not_done(&why.to_string())))
 }
 
@@ -59,17 +60,12 @@ fn not_done(why: &str) -> Audit {
     Audit { detail: format!("could not be done: {why}"), ..Audit::default() }
 }
 
-/// Audits the ledger of the run in `folder` in a database that is at rest.
+/// Audits a ledger in a database that is at rest.
 ///
 /// # Errors
-/// If the bytes are not a ledger, or if the database refuses.
-pub fn audit_ledger<W: Workload>(
-    workload: &W,
-    gateways: &Gateways,
-    ledger: &[u8],
-    folder: &Path,
-) -> Result<Audit, RunError> {
-    let audited: Result<Audit, WorkloadError> = runtime()?.block_on(async {
+/// If the database refuses.
+pub fn audit_ledger<W: Workload>(workload: &W, gateways: &Gateways, ledger: &[u8]) -> Result<Audit, RunError> {
+    runtime()?.block_on(async {
         let mut session = Session::connect(gateways.living().await?.first()).await?;
         let mut found = workload.audit(&mut session, ledger).await?;
         for _ in 1..MAX_AUDITS {
@@ -83,10 +79,6 @@ pub fn audit_ledger<W: Workload>(
             }
         }
         Ok(found)
-    });
-    audited.map_err(|e| match e {
-        WorkloadError::NotLoaded(why) => RunError::NotLoaded(format!("{}: {why}", folder.join(ACKNOWLEDGED).display())),
-        other => other.into(),
     })
 }
 

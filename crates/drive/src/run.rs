@@ -67,8 +67,9 @@ pub fn run<W: Workload>(
         let _ = folder.write_record(&record);
         observe(Event::Ended);
     }
+    let faults_began = injector.is_some();
     let injected = injector.map(Injector::end).unwrap_or_default();
-    if let Some(faults) = &options.faults {
+    if let Some(faults) = options.faults.as_ref().filter(|_| measured.is_ok() || faults_began) {
         let back = faults.target.restore(&faults.notify).map_err(|e| e.to_string());
         let back =
             back.and_then(|()| await_recovery(workload, &faults.target.gateways, stop).map_err(|e| e.to_string()));

@@ -114,6 +114,10 @@ impl Workload for Counter {
         self.check(gateways, &request, progress).await
     }
 
+    fn check_ledger(&self, _ledger: &[u8]) -> Result<(), WorkloadError> {
+        Err(WorkloadError::NotLoaded("counter writes no ledger file".to_owned()))
+    }
+
     async fn audit(&self, _session: &mut Session, _ledger: &[u8]) -> Result<Audit, WorkloadError> {
         Err(WorkloadError::NotLoaded("counter writes no ledger file".to_owned()))
     }

@@ -21,5 +21,5 @@ pub use tpcc::load::{Existing, LoadProgress, Transport};
 pub use worker::Worker;
 pub use workload::{
     Capability, CheckRequest, Command, CommitRecord, Keys, LoadFlags, Loaded, ResultFile, RunRequest, Settled, Start,
-    Transactions, Workload, WorkloadError,
+    Transactions, Workload, WorkloadError, require_isolation,
 };

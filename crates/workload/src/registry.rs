@@ -112,11 +112,8 @@ impl AnyWorkload {
         let Some((flag, whose)) = refused else { return Ok(()) };
         let alternatives = match taken {
             [] => String::new(),
-            flags => format!(
-                ": {} takes {}",
-                self.name(),
-                flags.iter().map(|flag| format!("--{flag}")).collect::<Vec<_>>().join(", ")
-            ),
+            [only] => format!(": {} takes --{only}", self.name()),
+            [first, ..] => format!(": {} takes --{first} and others", self.name()),
         };
         Err(format!("--{flag} is for {whose}{alternatives}"))
     }
@@ -154,6 +151,6 @@ mod tests {
             Some("--resume is for tpcc: bank takes --scale")
         );
         let scale = refused("tpcc", Command::Load, "scale").unwrap();
-        assert!(scale.starts_with("--scale is for other workloads: tpcc takes --warehouses, "), "{scale}");
+        assert!(scale.starts_with("--scale is for other workloads: tpcc takes --warehouses and"), "{scale}");
     }
 }

@@ -315,6 +315,12 @@ pub trait Workload: Clone {
         progress: Arc<CheckProgress>,
     ) -> Result<Vec<CheckResult>, WorkloadError>;
 
+    /// Refuses bytes that are not a ledger of this workload. No database is asked.
+    ///
+    /// # Errors
+    /// What is wrong with them, in one line.
+    fn check_ledger(&self, ledger: &[u8]) -> Result<(), WorkloadError>;
+
     /// Looks for a ledger's acknowledged transactions in a database at rest. `ledger` is the file's bytes.
     ///
     /// # Errors
@@ -506,7 +512,10 @@ pub trait Transactions: Clone + Send + 'static {
 }
 
 /// Refuses an isolation level that a database does not have.
-pub(crate) fn require_isolation(dialect: &dyn Dialect, isolation: Isolation) -> Result<(), WorkloadError> {
+///
+/// # Errors
+/// One line that names the levels that it has.
+pub fn require_isolation(dialect: &dyn Dialect, isolation: Isolation) -> Result<(), WorkloadError> {
     if dialect.isolations().contains(&isolation) {
         return Ok(());
     }

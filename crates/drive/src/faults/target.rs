@@ -199,7 +199,7 @@ impl HostInUrl {
             Some((&text[..start + host], &rest[host..end], &rest[end..]))
         }
         let (before, host, after) = cut(text)?;
-        // As it is shown it alhosts has a port.
+        // As it is shown it always has a port.
         let shown = url.to_string();
         let (_, address, _) = cut(&shown)?;
         (!host.is_empty() && !host.contains(',')).then(|| Self {

@@ -102,7 +102,7 @@ impl Rendezvous {
     /// Takes a place, and waits until the fleet is whole.
     ///
     /// # Errors
-    /// Whatever keeps the fleet from request about; the place is given up then.
+    /// Anything that keeps the fleet from meeting; the worker's row is removed then.
     pub async fn join(gateways: &Gateways, request: JoinRequest, stop: &Stop) -> Result<Self, FleetError> {
         let session = connect(gateways).await?;
         if session.dialect().clock().is_none() {

@@ -25,7 +25,7 @@ pub(crate) struct CheckArgs {
     /// Sessions that check side by side [default: the machine's cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// TopologyQuery at the data as they were so long ago, such as -10s, without disturbing a run, where the database can
+    /// Check the data as they were this long ago, such as -10s, without disturbing a run, where the database can
     #[arg(long, value_name = "TIME", value_parser = ago, allow_hyphen_values = true)]
     pub(crate) as_of: Option<Duration>,
     #[command(flatten)]

@@ -33,7 +33,7 @@ pub(crate) struct FleetArgs {
 /// When a run begins.
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
-    /// Begin the ramp at this time by this machine's clock, as 2026-11-21T12:00:00Z; with --shard instead of rendezvous
+    /// Begin the ramp at this time by this machine's clock, as 2026-11-21T12:00:00Z; with --shard instead of meeting
     #[arg(long, value_name = "TIME")]
     pub(crate) start_at: Option<jiff::Timestamp>,
     /// Start the terminals so long after the ramp began; the measurement begins for all processes at the same time

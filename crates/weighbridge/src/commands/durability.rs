@@ -59,11 +59,11 @@ fn faults(args: &DurabilityArgs) -> Vec<Fault> {
 
 /// The audit of a run that is over.
 fn audit_only(args: &DurabilityArgs, gateways: &Gateways, folder: &Path) -> Ended {
-    let ledger = read_ledger(folder)?;
-    let ledger = ledger.ok_or_else(|| Failure::Failed(format!("{}: there is no ledger in it", folder.display())))?;
     let tpcc = Tpcc::default();
+    let ledger = read_ledger(&tpcc, folder).map_err(Failure::from_run)?;
+    let ledger = ledger.ok_or_else(|| Failure::Failed(format!("{}: there is no ledger in it", folder.display())))?;
     await_recovery(&tpcc, gateways, &interrupt::stop()).map_err(Failure::from_run)?;
-    let audit = audit_ledger(&tpcc, gateways, &ledger, folder).map_err(Failure::from_run)?;
+    let audit = audit_ledger(&tpcc, gateways, &ledger).map_err(Failure::from_run)?;
     something_to_lose(&audit)?;
     if args.json.enabled {
         output::print_json(&serde_json::json!({ "passed": audit.passed, "audit": audit, "folder": folder }))?;

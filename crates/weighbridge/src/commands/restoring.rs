@@ -74,10 +74,10 @@ impl Restorer {
         if !gateways.dialect().stores_data() {
             return Ok(gateways.to_string());
         }
+        let original = self.original(gateways.first(), resumed)?;
         if self.how == Restore::Reload && most.is_some() {
             return Ok(gateways.to_string());
         }
-        let original = self.original(gateways.first(), resumed)?;
         super::require_file(&original)?;
         let catalog = runtime()?.block_on(async {
             Ok::<_, Failure>(Catalog::read_complete(&mut Session::connect(&original).await?).await?)

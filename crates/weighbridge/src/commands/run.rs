@@ -143,8 +143,12 @@ impl Observer {
                 self.shown.second(&second);
             }
             Event::Ended => self.shown = Shown::Nothing,
-            Event::Checking(progress) => self.checks = Some(show_checks(progress)),
+            Event::Checking(progress) => {
+                self.metrics = None;
+                self.checks = Some(show_checks(progress));
+            }
             Event::Judged(run) => {
+                self.metrics = None;
                 self.checks = None;
                 self.page = super::report::write_page(run, &run.path.join(PAGE));
             }

@@ -1,13 +1,20 @@
 //! What a workload's file wants held: its checks, and what the database must have gained by what was acknowledged.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use record::run::{CheckResult, NOT_ASKED_FOR, ReconciledItem, Reconciliation};
 use target::{Answer, Class, Error, Protocol, Session};
 
+use crate::CheckProgress;
 use crate::per_database::PerDatabase;
 
 use super::file::{Check, Custom, Must};
 
-/// Violations that are told in full.
+/// How often a check asks whether it is to end early.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Violations that are shown in full.
 const EXAMPLES: usize = 3;
 
 /// What was acknowledged, in counts.
@@ -157,31 +164,48 @@ pub fn check_invariants(custom: &Custom, before: &State, after: &State) -> Vec<C
     stays.zip(before.stays.iter().zip(&after.stays)).map(result).chain(others.map(not_made)).collect()
 }
 
-/// Makes the checks that one look can answer; what must stay the same can only be judged over a run.
+/// Makes the checks that a query can answer; what must stay the same can only be judged over a run.
 ///
 /// # Errors
 /// The database's refusal.
-pub async fn check(custom: &Custom, session: &mut Session) -> Result<Vec<CheckResult>, Error> {
+pub async fn check(
+    custom: &Custom,
+    session: &mut Session,
+    progress: &CheckProgress,
+) -> Result<Vec<CheckResult>, Error> {
     custom.require(session.dialect()).map_err(Error::permanent)?;
+    let queries = custom.checks.iter().filter(|check| check.must == Must::BeEmpty).count();
+    progress.total.store(queries as u64, Ordering::Relaxed);
     let mut results = Vec::new();
     for check in &custom.checks {
         let mut result = CheckResult { name: check.name.clone(), passed: true, ..CheckResult::default() };
         match check.must {
             Must::Stay => result.skipped = Some("held over each run, from its start to its end".to_owned()),
             Must::BeEmpty => {
-                let answer = asked(session, &check.sql).await;
+                let answer = tokio::select! {
+                    answer = asked(session, &check.sql) => answer,
+                    () = stopped(progress) => Err(Error::permanent("interrupted: not everything was checked")),
+                };
                 let answer = answer.map_err(|e| e.context(format_args!("check `{}`", check.name)))?;
                 result.violations = answer.len() as u64;
                 result.passed = answer.is_empty();
                 if !answer.is_empty() {
                     result.detail = format!("violated by {}", rows(&answer, EXAMPLES)?.join("; "));
                 }
+                progress.done.fetch_add(1, Ordering::Relaxed);
             }
         }
         results.push(result);
     }
     session.commit().await?;
     Ok(results)
+}
+
+/// Waits until the check is to end early.
+async fn stopped(progress: &CheckProgress) {
+    while !progress.stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(STOP_INTERVAL).await;
+    }
 }
 
 /// The first rows of an answer as text.

@@ -9,7 +9,7 @@ use record::labels::Labels;
 use record::plan::{Pacing, Plan, TransactionRule};
 use record::run::{CheckResult, Reconciliation};
 use serde_json::Value as Json;
-use target::{Error, Gateways, Isolation, Session};
+use target::{Dialect, Error, Gateways, Isolation, Session};
 
 use super::conditions::{self, Ledger, State};
 use super::file::{KnownData, Transaction};
@@ -35,6 +35,10 @@ impl Workload for Arc<Custom> {
             Command::Load => &["scale"],
             Command::Run | Command::Check => &[],
         }
+    }
+
+    fn require(&self, dialect: &dyn Dialect) -> Result<(), WorkloadError> {
+        Custom::require(self, dialect).map_err(WorkloadError::Usage)
     }
 
     fn files(&self) -> Vec<(&'static str, &str)> {
@@ -94,7 +98,6 @@ impl Workload for Arc<Custom> {
         if request.worker.is_some() {
             return Err(usage("--shard is for tpcc: a workload of your own is driven by one process".to_owned()));
         }
-        Custom::require(self, dialect).map_err(usage)?;
         let isolation = request.isolation.unwrap_or(dialect.default_isolation());
         require_isolation(dialect, isolation)?;
         let data = loaded(self, session).await?;
@@ -118,12 +121,12 @@ impl Workload for Arc<Custom> {
         &self,
         gateways: &Gateways,
         _request: &CheckRequest,
-        _progress: Arc<CheckProgress>,
+        progress: Arc<CheckProgress>,
     ) -> Result<Vec<CheckResult>, WorkloadError> {
         let mut session = Session::connect(gateways.first()).await?;
         session.see_all_commits().await?;
         loaded(self, &mut session).await?;
-        Ok(conditions::check(self, &mut session).await?)
+        Ok(conditions::check(self, &mut session, &progress).await?)
     }
 
     async fn check_after_run(
@@ -140,6 +143,10 @@ impl Workload for Arc<Custom> {
     }
 
     async fn audit(&self, _session: &mut Session, _ledger: &[u8]) -> Result<Audit, WorkloadError> {
+        Err(WorkloadError::NotLoaded(format!("{} has no ledger to audit", self.name)))
+    }
+
+    fn check_ledger(&self, _ledger: &[u8]) -> Result<(), WorkloadError> {
         Err(WorkloadError::NotLoaded(format!("{} has no ledger to audit", self.name)))
     }
 

@@ -184,7 +184,6 @@ impl Workload for Tpcc {
         let (driven, fleet_drives) = self.driven(request, catalog.warehouses).map_err(WorkloadError::Usage)?;
         let isolation = request.isolation.unwrap_or(dialect.default_isolation());
         require_isolation(dialect, isolation)?;
-        self.require(dialect)?;
         let keys = Keys { loaded: catalog.warehouses, driven };
         let plan = self.plan(request, &catalog, &keys, fleet_drives, isolation, &description.deviations);
         let mut placement = catalog.placement.facts();
@@ -249,6 +248,10 @@ impl Workload for Tpcc {
             seconds_ago: None,
         };
         Ok(check(gateways, options, progress).await?.iter().map(CheckResult::from).collect())
+    }
+
+    fn check_ledger(&self, ledger: &[u8]) -> Result<(), WorkloadError> {
+        Acknowledged::parse(ledger).map(drop).map_err(|e| WorkloadError::NotLoaded(e.to_string()))
     }
 
     async fn audit(&self, session: &mut Session, ledger: &[u8]) -> Result<Audit, WorkloadError> {
