@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use workload::tpcc::catalog::Catalog;
 use workload::tpcc::generate::{Destination, Format, GeneratePlan, GenerateProgress, Generated, generate};
+use workload::tpcc::load::total_warehouses;
 use workload::tpcc::rows;
 use workload::tpcc::schema::TABLES;
-use workload::tpcc::total_warehouses;
 
 use super::{Ended, Failure, Status, cores};
 use crate::cli::{self, GenerateArgs};

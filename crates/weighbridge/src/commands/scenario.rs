@@ -7,7 +7,8 @@ use record::sweep::Sweep;
 use record::verdict::Judgement;
 use serde_json::{Value, json};
 use target::Gateways;
-use workload::tpcc::{load_plan, require_late_foreign_keys, rules};
+use workload::tpcc::load::{plan_from_flags, require_late_foreign_keys};
+use workload::tpcc::rules;
 
 use super::fetch::SCENARIO_JSON;
 use super::step::{Step, parsed};
@@ -269,7 +270,7 @@ fn refusal(words: &[String], gateways: &[Gateways]) -> Result<(), Failure> {
                 require_late_foreign_keys(gateways.dialect()).map_err(Failure::from_workload)?;
             }
             Command::Load(args) => {
-                drop(load_plan(gateways, &load::flags(args)?, None).map_err(Failure::Usage)?);
+                drop(plan_from_flags(gateways, &load::flags(args)?, None).map_err(Failure::Usage)?);
             }
             Command::Run(args) => args.drive.style.require(gateways.dialect()).map_err(Failure::Usage)?,
             _ => {}

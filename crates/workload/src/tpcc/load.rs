@@ -7,6 +7,7 @@
 mod cluster;
 mod csv_server;
 mod finish;
+mod flags;
 mod import;
 mod steps;
 
@@ -26,6 +27,7 @@ use super::schema::{self, TABLES};
 use steps::{RowStep, copy, done_steps};
 
 pub use finish::add_foreign_keys;
+pub use flags::{plan_from_flags, require_late_foreign_keys, total_warehouses};
 
 /// What to do when tables are there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ pub use procedure::make_routines;
 pub use statement_text::{Named, StatementText, named, statement_texts};
 pub use stock_level::StockLevelOutput;
 pub use style::Style;
-pub use workload::{Tpcc, TpccTransactions, load_plan, require_late_foreign_keys, total_warehouses};
+pub use workload::{Tpcc, TpccTransactions};
 
 use plan::Plan;
 

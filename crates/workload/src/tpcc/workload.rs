@@ -16,7 +16,6 @@ use record::labels::Labels;
 use record::plan::{Pacing, Plan};
 use record::run::{CheckResult, ReconciledItem, Reconciliation};
 use serde_json::Value as Json;
-use target::placement::Placement;
 use target::{Dialect, Error, Gateways, Isolation, Session};
 
 use super::acknowledged::{self, Acknowledged, Entry};
@@ -109,7 +108,7 @@ impl Workload for Tpcc {
         } else {
             None
         };
-        load_plan(gateways, flags, begun).map_err(WorkloadError::Usage)
+        load::plan_from_flags(gateways, flags, begun).map_err(WorkloadError::Usage)
     }
 
     fn load_title(&self, plan: &LoadPlan) -> String {
@@ -161,7 +160,7 @@ impl Workload for Tpcc {
 
     async fn add_foreign_keys(&self, gateways: &Gateways, progress: Arc<LoadProgress>) -> Result<(), WorkloadError> {
         let dialect = gateways.dialect();
-        require_late_foreign_keys(dialect)?;
+        load::require_late_foreign_keys(dialect)?;
         let placement = Catalog::read(&mut Session::connect(gateways.first()).await?).await?.placement;
         if let Some(why) = dialect.refuses_foreign_keys(&placement) {
             return Err(WorkloadError::Usage(format!("--foreign-keys-only: {why}")));
@@ -281,81 +280,6 @@ impl From<LoadError> for WorkloadError {
             other => WorkloadError::NotLoaded(other.to_string()),
         }
     }
-}
-
-/// Refuses foreign keys after the load where the database can't add them.
-///
-/// # Errors
-/// One line that says what to do instead.
-pub fn require_late_foreign_keys(dialect: &dyn Dialect) -> Result<(), WorkloadError> {
-    if dialect.foreign_keys_after_load() {
-        return Ok(());
-    }
-    Err(WorkloadError::Usage(format!(
-        "{} can't add foreign keys after the load: load with --foreign-keys",
-        dialect.name()
-    )))
-}
-
-/// The warehouses of the whole database, of which one client has a slice: `total`, or up to the slice's last.
-///
-/// # Errors
-/// One line, if the slice goes beyond them.
-pub fn total_warehouses(first: i32, warehouses: i32, total: Option<i32>) -> Result<i32, String> {
-    let last = i64::from(first) + i64::from(warehouses) - 1;
-    let total = total.unwrap_or(i32::try_from(last).unwrap_or(i32::MAX));
-    if last > i64::from(total) {
-        return Err(format!("warehouses {first} to {last} go beyond --total-warehouses {total}"));
-    }
-    Ok(total)
-}
-
-/// More ranges than this are not split off unless a number is asked for.
-const DEFAULT_RANGES: u32 = 1000;
-
-/// The plan of a load, where so many warehouses were begun with; refused if the database lacks something for it.
-///
-/// # Errors
-/// One line of wrong usage.
-pub fn load_plan(gateways: &Gateways, flags: &LoadFlags, begun: Option<i32>) -> Result<LoadPlan, String> {
-    let whole = begun.filter(|_| flags.warehouses.is_none() && flags.first_warehouse == 1);
-    let warehouses = flags.warehouses.or(whole).unwrap_or(1);
-    let (slice, total) = match flags.worker {
-        Some(worker) => (worker.slice(warehouses)?, warehouses),
-        None => {
-            let first = flags.first_warehouse;
-            let total = flags.total_warehouses.or(begun.filter(|_| flags.warehouses.is_none()));
-            (first..=first.saturating_add(warehouses - 1), total_warehouses(first, warehouses, total)?)
-        }
-    };
-    if flags.existing == Existing::Replace && *slice.start() > 1 && flags.worker.is_none() {
-        return Err("--replace goes with the client that loads warehouse 1: the others join its load".to_owned());
-    }
-    let load_time = flags.load_time.unwrap_or_else(jiff::Timestamp::now);
-    let mut catalog = Catalog::new(flags.seed, total, load_time.as_second() * 1_000_000, flags.foreign_keys);
-    let dialect = gateways.dialect();
-    let default_localities = || flags.partitions.map_or(Vec::new(), |partitions| dialect.usual_localities(partitions));
-    catalog.placement = Placement {
-        keys: total,
-        partitions: flags.partitions,
-        localities: flags.localities.clone().unwrap_or_else(default_localities),
-        ranges: flags.split.map(|ranges| ranges.unwrap_or(DEFAULT_RANGES.min(total.unsigned_abs()))),
-        scatter: flags.scatter,
-        tablets: flags.tablets,
-        sharding: flags.sharding,
-    };
-    let plan = LoadPlan {
-        first_warehouse: *slice.start(),
-        warehouses: slice.end() - slice.start() + 1,
-        catalog,
-        jobs: flags.sessions(gateways),
-        existing: flags.existing,
-        transport: flags.transport.clone(),
-        snapshot_rate: flags.snapshot_rate.clone(),
-        settle: flags.settle,
-    };
-    plan.check(dialect)?;
-    Ok(plan)
 }
 
 impl From<CheckError> for WorkloadError {
