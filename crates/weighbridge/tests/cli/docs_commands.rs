@@ -34,7 +34,7 @@ const NOT_HERE: [(&str, &str); 19] = [
 ];
 
 /// The longest that a line may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(1200);
 
 /// Where one page is worked through.
 struct Desk {
