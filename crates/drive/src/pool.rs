@@ -16,7 +16,7 @@ pub(crate) struct Connection {
     pub(crate) gateway: usize,
 }
 
-/// Connections of one shard. Whoever finds none idle waits in queue: one queue for all, or one a gateway.
+/// Connections of one driver thread. A terminal that finds none idle waits: in one queue for all, or one per gateway.
 #[derive(Debug)]
 pub(crate) struct Pool {
     wait_queues: Vec<RefCell<WaitQueue>>,

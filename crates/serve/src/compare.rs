@@ -180,8 +180,8 @@ fn row(base: &[Compared], new: &[Compared], answer: &Result<Comparison, CompareE
 }
 
 fn change(ratio: f64) -> String {
-    let detect = if ratio >= 1.0 { "+" } else { "" };
-    format!("{detect}{}", percent(ratio - 1.0, 1))
+    let sign = if ratio >= 1.0 { "+" } else { "" };
+    format!("{sign}{}", percent(ratio - 1.0, 1))
 }
 
 fn verdict(effect: &record::compare::Effect) -> &'static str {

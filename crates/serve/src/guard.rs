@@ -23,13 +23,13 @@ pub enum TokenError {
     /// It is easy to guess.
     #[error("a token needs at least {MIN_TOKEN_CHARS} characters")]
     Short,
-    /// It can't stand in an address and in a cookie.
+    /// It has characters that an address or a cookie can not hold.
     #[error("a token is made of letters, digits, -, ., _ and ~")]
     Characters,
 }
 
 impl Token {
-    /// Takes a token of at least [`MIN_TOKEN_CHARS`] characters that can stand in an address and in a cookie.
+    /// Takes a token of at least [`MIN_TOKEN_CHARS`] characters that an address and a cookie can hold.
     ///
     /// # Errors
     /// If it is shorter, or has other characters.

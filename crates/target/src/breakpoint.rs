@@ -68,7 +68,7 @@ impl Breakpoint {
         batch.calls.iter().any(|call| call.statement.name == name)
     }
 
-    /// Stands there until the breakpoint opens.
+    /// Waits until the breakpoint opens.
     ///
     /// # Errors
     /// If the transaction is to go back.

@@ -22,10 +22,10 @@ const MARKER_TITLE: &str = "The original of this database is set aside while wei
 /// How many links may lead to a file.
 const MAX_LINKS: usize = 40;
 
-/// A SQLite database's file, and the names of what stands beside it.
+/// A SQLite database's file, and the names of the files or databases beside it.
 pub(super) struct FileSnapshot {
     url: Url,
-    /// The file itself, where no link stands in for it.
+    /// The file itself, with links followed.
     file: PathBuf,
     /// The original's name while it is set aside.
     original: PathBuf,

@@ -41,7 +41,7 @@ pub enum SnapshotError {
     /// Something stands where the original or a copy would have to be.
     #[error("{message}\nhint: {hint}")]
     Blocked {
-        /// What stands there.
+        /// What has the name.
         message: String,
         /// What the user can do about it.
         hint: String,
@@ -73,7 +73,7 @@ impl Snapshot {
     /// Tells whether the original is set aside, as an interrupted series leaves it.
     ///
     /// # Errors
-    /// [`SnapshotError::Blocked`] if something of its name stands there that weighbridge did not put there.
+    /// [`SnapshotError::Blocked`] if something has its name that weighbridge did not put there.
     pub async fn is_set_aside(&self) -> Result<bool, SnapshotError> {
         match &self.0 {
             Kind::File(file) => file.is_set_aside(),

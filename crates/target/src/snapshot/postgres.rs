@@ -35,7 +35,7 @@ const LIST_SETTINGS: [&str; 6] = [
     "unix_socket_directories",
 ];
 
-/// A database on a PostgreSQL server, and the names of what stands beside it.
+/// A database on a PostgreSQL server, and the names of the files or databases beside it.
 pub(super) struct DatabaseSnapshot {
     url: Url,
     /// A database of the same server that no statement here touches.
